@@ -1,0 +1,63 @@
+# Debian's packages, as static or header-only libraries: the binary must need glibc and libstdc++ alone.
+# Include folders are marked SYSTEM, so that our warnings do not apply to them.
+find_package(absl REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_library(ZLIB_STATIC libz.a REQUIRED)
+find_library(ZSTD_STATIC libzstd.a REQUIRED)
+find_path(RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
+
+# Debian's abseil targets name the shared libraries; the archives lie beside them. Collects the archives that the
+# targets need, directly and through others.
+function(abseil_archives out)
+  set(waiting ${ARGN})
+  set(seen "")
+  set(archives "")
+  while(waiting)
+    list(POP_FRONT waiting target)
+    if(NOT target MATCHES "^absl::" OR target IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${target})
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      get_target_property(location ${target} LOCATION)
+      string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive ${location})
+      list(APPEND archives ${archive})
+    endif()
+    get_target_property(next ${target} INTERFACE_LINK_LIBRARIES)
+    if(next)
+      list(APPEND waiting ${next})
+    endif()
+  endwhile()
+  set(${out} ${archives} PARENT_SCOPE)
+endfunction()
+abseil_archives(ABSEIL_STATIC absl::flat_hash_map absl::flat_hash_set)
+
+add_library(deps_abseil INTERFACE)
+target_link_libraries(deps_abseil INTERFACE -Wl,--start-group ${ABSEIL_STATIC} -Wl,--end-group)
+add_library(deps::abseil ALIAS deps_abseil)
+
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  add_library(deps_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_once.cpp)
+else()
+  add_library(deps_fmt INTERFACE)
+  target_link_libraries(deps_fmt INTERFACE fmt::fmt-header-only)
+endif()
+add_library(deps::fmt ALIAS deps_fmt)
+
+add_library(deps_cli11 INTERFACE)
+target_link_libraries(deps_cli11 INTERFACE CLI11::CLI11)
+add_library(deps::cli11 ALIAS deps_cli11)
+
+add_library(deps_zlib INTERFACE)
+target_link_libraries(deps_zlib INTERFACE ${ZLIB_STATIC})
+add_library(deps::zlib ALIAS deps_zlib)
+
+add_library(deps_zstd INTERFACE)
+target_link_libraries(deps_zstd INTERFACE ${ZSTD_STATIC})
+add_library(deps::zstd ALIAS deps_zstd)
+
+add_library(deps_rapidjson INTERFACE)
+target_include_directories(deps_rapidjson SYSTEM INTERFACE ${RAPIDJSON_INCLUDE})
+add_library(deps::rapidjson ALIAS deps_rapidjson)

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# run.sh BUILD SECONDS [TARGET [LIBFUZZER OPTION…]]: runs each fuzz target in turn, or one of them.
+# Inputs that break something are kept in BUILD/fuzz-findings; what extends coverage in BUILD/fuzz-corpus.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$(cd "$1" && pwd) seconds=$2
+only=${3:-}
+options=("${@:4}")
+status=0
+for source in "$root"/fuzz/*_fuzz.cpp; do
+  name=$(basename "$source" .cpp)
+  [ -z "$only" ] || [ "$only" = "$name" ] || continue
+  corpus=$build/fuzz-corpus/$name seeds=$build/fuzz-seeds/$name findings=$build/fuzz-findings/$name
+  mkdir -p "$corpus" "$seeds" "$findings"
+  # One folder of seeds: libFuzzer takes folders only.
+  for input in "$root"/tests/golden/import/*/input*; do
+    case_name=$(basename "$(dirname "$input")")
+    cp "$input" "$seeds/$case_name-$(basename "$input")"
+  done
+  log=$(mktemp)
+  if "$build/$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=3000 -dict="$root/fuzz/trace.dict" \
+    -artifact_prefix="$findings/" -print_final_stats=1 "${options[@]}" "$corpus" "$seeds" >"$log" 2>&1; then
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    echo "$name: $runs inputs in $seconds s, nothing found"
+  else
+    cat "$log"
+    echo "$name: FAILED, see $findings"
+    status=1
+  fi
+  rm -f "$log"
+done
+exit $status

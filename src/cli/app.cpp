@@ -1,0 +1,113 @@
+#include "cli/app.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "command_table.h"
+#include "fmt/format.h"
+#include "text/catalogue.h"
+#include "text/terminal.h"
+
+namespace vramscope {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = [] {
+    std::vector<Command> all = command_table();
+    std::sort(all.begin(), all.end(), [](const Command& a, const Command& b) { return a.order < b.order; });
+    return all;
+  }();
+  return table;
+}
+
+namespace {
+
+// Help is made while options are declared, so the language must be known before parsing.
+bool choose_language(int argc, char** argv) {
+  set_language_from_environment();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view kOption = "--lang";
+    if (argument == kOption && i + 1 < argc) return set_language(argv[i + 1]);
+    if (argument.substr(0, kOption.size() + 1) == "--lang=") return set_language(argument.substr(kOption.size() + 1));
+  }
+  return true;
+}
+
+std::string language_list() {
+  std::string list;
+  for (const std::string_view name : languages()) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* verb = &app;
+  for (const CLI::App* used : app.get_subcommands()) verb = used;
+  const std::string call = verb == &app ? "vramscope --help" : fmt::format("vramscope {} --help", verb->get_name());
+  std::string what = error.what();
+  while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
+  return {ExitCode::usage, fmt::format(fmt::runtime(tr("{problem}; `{call}` lists what there is.")),
+                                       fmt::arg("problem", what), fmt::arg("call", call))};
+}
+
+int run_parsed(int argc, char** argv) {
+  const bool has_language = choose_language(argc, argv);
+  CLI::App app(tr("The GPU memory check-up: where the memory is, what is wrong, and what to do."), "vramscope");
+  app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION);
+  app.set_help_flag("-h,--help", tr("Show this help"));
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  std::string language_name;
+  app.add_option("--lang", language_name, tr("Language of what people read: en or zh"));
+  std::size_t width = 0;
+  app.add_option("--width", width, tr("Fit text to this many columns"));
+  bool ascii = false;
+  app.add_flag("--ascii", ascii, tr("Draw with ASCII characters alone"));
+
+  std::vector<std::pair<CLI::App*, std::function<ExitCode()>>> verbs;
+  for (const Command& command : commands()) {
+    CLI::App* verb = app.add_subcommand(command.name, tr(command.about));
+    verb->set_help_flag("-h,--help", tr("Show this help"));
+    verbs.emplace_back(verb, command.declare(*verb));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return static_cast<int>(fail(usage_error(app, error)));
+  }
+  if (!has_language) {
+    return static_cast<int>(fail({ExitCode::usage, fmt::format(fmt::runtime(tr("There is no language \"{name}\"; choose "
+                                                                               "one of {list}.")),
+                                                               fmt::arg("name", language_name),
+                                                               fmt::arg("list", language_list()))}));
+  }
+  if (width > 0) terminal().columns = std::clamp<std::size_t>(width, 40, 1000);
+  if (ascii) terminal().utf8 = false;
+  for (const auto& [verb, action] : verbs) {
+    if (verb->parsed()) return static_cast<int>(action());
+  }
+  print(app.help());
+  return static_cast<int>(ExitCode::ok);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  try {
+    return run_parsed(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(fail({ExitCode::machine, tr("The machine's memory is full; close other programs or give "
+                                                        "vramscope a smaller file.")}));
+  } catch (const std::exception& error) {
+    return static_cast<int>(
+        fail({ExitCode::machine, fmt::format(fmt::runtime(tr("vramscope failed ({reason}); please report this with the "
+                                                             "command that you ran.")),
+                                             fmt::arg("reason", error.what()))}));
+  }
+}
+
+}  // namespace vramscope

@@ -1,0 +1,52 @@
+// vramscope diagnose FILE…: what is wrong, by which numbers, and what to do.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "cli/inputs.h"
+#include "command_table.h"
+#include "report/findings.h"
+#include "text/catalogue.h"
+
+namespace vramscope {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::string fail_on;
+};
+
+bool reaches(const Verdicts& verdicts, Severity severity) {
+  return std::any_of(verdicts.findings.begin(), verdicts.findings.end(),
+                     [&](const Finding& finding) { return finding.severity >= severity; });
+}
+
+ExitCode run(const Options& options) {
+  const Result<Case> input = load_case(options.input);
+  if (!input) return fail(input.error());
+  const Verdicts verdicts = diagnose(*input);
+  print(options.input.json ? findings_json(*input, verdicts)
+                           : trouble_header(*input) + findings_text(*input, verdicts));
+  if (options.fail_on.empty()) return ExitCode::ok;
+  const Severity severity = options.fail_on == severity_name(Severity::error) ? Severity::error : Severity::warning;
+  return reaches(verdicts, severity) ? ExitCode::findings : ExitCode::ok;
+}
+
+std::function<ExitCode()> declare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_input_options(app, options->input);
+  app.add_option("--fail-on", options->fail_on,
+                 tr("Exit with 1 when a finding is at least that severe: warning, error"))
+      ->check(CLI::IsMember({severity_name(Severity::warning), severity_name(Severity::error)}))
+      ->type_name("");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command command_diagnose() {
+  return {"diagnose", N_("What is wrong, by which numbers, and what to do"), 40, declare};
+}
+
+}  // namespace vramscope

@@ -1,0 +1,34 @@
+#pragma once
+// What every verb that reads files shares: its FILE arguments, loading with progress, output, errors.
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "base/result.h"
+#include "model/source.h"
+
+namespace vramscope {
+
+// Bound to the parser by add_input_options; must outlive parsing.
+struct InputOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+// FILE… (at least one), --json, --format text|json.
+void add_input_options(CLI::App& app, InputOptions& options);
+
+// Loads every file in turn; progress on stderr when that is a terminal. The first file that cannot be
+// read at all is the Error.
+Result<Case> load_case(const InputOptions& options);
+
+// Prints the sentence on stderr, behind "vramscope: ", and returns the error's exit code.
+ExitCode fail(const Error& error);
+// Writes to stdout; a reader that closed the pipe early is not an error.
+void print(const std::string& text);
+
+// A line for each source that is damaged: what, how often, where first. Empty when all is whole. Every text
+// report begins with it.
+std::string trouble_header(const Case& input);
+
+}  // namespace vramscope

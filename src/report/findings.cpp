@@ -1,0 +1,157 @@
+#include "report/findings.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "fmt/args.h"
+#include "fmt/format.h"
+#include "report/json.h"
+#include "text/catalogue.h"
+#include "text/format.h"
+
+namespace vramscope {
+
+namespace {
+
+std::string duration(std::int64_t nanoseconds, Wording wording) {
+  // Long times have words in them.
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  if (wording == Wording::chosen_language || nanoseconds < kMinute) return format_duration(nanoseconds);
+  return fmt::format("{:.1f} s", static_cast<double>(nanoseconds) / 1e9);
+}
+
+std::string with_unit(std::int64_t number, Unit unit, Wording wording) {
+  const auto in_words = [&](const char* id) {
+    const char* format = wording == Wording::english ? id : tr(id);
+    return fmt::format(fmt::runtime(format), fmt::arg("bytes", format_bytes(number)));
+  };
+  switch (unit) {
+    case Unit::bytes:
+      return format_bytes(number);
+    case Unit::bytes_per_step:
+      return in_words(N_("{bytes} a step"));
+    case Unit::bytes_per_hour:
+      return in_words(N_("{bytes} an hour"));
+    case Unit::nanoseconds:
+      return duration(number, wording);
+    case Unit::count:
+    case Unit::per_step:
+      return format_count(number);
+    case Unit::share:
+    case Unit::none:
+      break;
+  }
+  return std::to_string(number);
+}
+
+void write_value(JsonWriter& json, const Value& value) {
+  std::visit([&](const auto& data) { json.value(data); }, value.data);
+}
+
+// Several sources: which one it is about.
+std::string behind_path(const Case& input, const std::string& path, std::string text) {
+  if (input.sources.size() < 2) return text;
+  return text.empty() ? path : path + ": " + text;
+}
+
+void write_finding(JsonWriter& json, const Case& input, const Finding& finding) {
+  const auto english = [&](const char* id) { return sentence(id, finding.arguments, Wording::english); };
+  json.begin_object();
+  json.member("id", std::string_view(finding.rule));
+  json.member("title", std::string_view(english(finding.title)));
+  json.member("severity", severity_name(finding.severity));
+  json.member("confidence", finding.confidence);
+  json.member("summary", std::string_view(english(finding.summary)));
+  json.key("evidence").begin_array();
+  for (const Evidence& evidence : finding.evidence) {
+    json.begin_object();
+    json.member("what", std::string_view(sentence(evidence.what, finding.arguments, Wording::english)));
+    write_value(json.key("value"), evidence.value);
+    json.member("unit", unit_name(evidence.value.unit));
+    const std::string where = sentence(evidence.where.id, evidence.where.arguments, Wording::english);
+    json.member("where", std::string_view(behind_path(input, finding.source, where)));
+    json.end_object();
+  }
+  json.end_array();
+  std::string fix = english(finding.fix);
+  if (*finding.fix_code != '\0') fix += std::string("\n") + finding.fix_code;
+  json.member("fix", std::string_view(fix));
+  json.member("doc", std::string_view("docs/rules/" + finding.rule + ".md"));
+  json.end_object();
+}
+
+}  // namespace
+
+std::string shown(const Value& value, Wording wording) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&value.data)) return with_unit(*number, value.unit, wording);
+  const double number = std::get<double>(value.data);
+  if (value.unit == Unit::share && std::isfinite(number)) return format_share(number);
+  return fmt::format("{:g}", number);
+}
+
+std::string sentence(const char* id, const Arguments& arguments, Wording wording) {
+  const char* format = wording == Wording::english || *id == '\0' ? id : tr(id);
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  for (const auto& [name, value] : arguments) store.push_back(fmt::arg(name.c_str(), shown(value, wording)));
+  try {
+    return fmt::vformat(format, store);
+  } catch (const fmt::format_error&) {
+    return format;
+  }
+}
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::bytes:
+      return "bytes";
+    case Unit::bytes_per_step:
+      return "bytes/step";
+    case Unit::bytes_per_hour:
+      return "bytes/hour";
+    case Unit::nanoseconds:
+      return "ns";
+    case Unit::share:
+      return "share";
+    case Unit::count:
+      return "count";
+    case Unit::per_step:
+      return "count/step";
+    case Unit::none:
+      break;
+  }
+  return "";
+}
+
+const char* severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      break;
+  }
+  return "error";
+}
+
+std::string findings_json(const Case& input, const Verdicts& verdicts) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("findings").begin_array();
+  for (const Finding& finding : verdicts.findings) write_finding(json, input, finding);
+  json.end_array();
+  json.key("skipped").begin_array();
+  for (const Skipped& skipped : verdicts.skipped) {
+    const std::string why = sentence(skipped.why, skipped.arguments, Wording::english);
+    json.begin_object();
+    json.member("id", std::string_view(skipped.rule));
+    json.member("why", std::string_view(behind_path(input, skipped.source, why)));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.text();
+}
+
+}  // namespace vramscope

@@ -1,0 +1,26 @@
+#pragma once
+// Findings as pages for people and as JSON for machines. The sentences are made here, in the user's language for
+// people and in English for machines.
+#include <string>
+
+#include "model/finding.h"
+#include "rules/rule.h"
+
+namespace vramscope {
+
+enum class Wording { english, chosen_language };
+
+// A message with its places filled in. A place that the arguments do not know is shown as it is written.
+std::string sentence(const char* id, const Arguments& arguments, Wording wording);
+// A number with its unit, as a sentence or a table shows it.
+std::string shown(const Value& value, Wording wording);
+// "bytes", "ns", "bytes/step", …; empty for a plain number or text.
+const char* unit_name(Unit unit);
+// "info", "warning", "error": for JSON and --fail-on.
+const char* severity_name(Severity severity);
+
+std::string findings_text(const Case& input, const Verdicts& verdicts);
+// docs/schemas/diagnose.schema.json
+std::string findings_json(const Case& input, const Verdicts& verdicts);
+
+}  // namespace vramscope

@@ -1,0 +1,49 @@
+#pragma once
+// Short ways to write down what a finding rests on.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/step_ranges.h"
+#include "model/finding.h"
+#include "model/trace.h"
+#include "rules/rule.h"
+
+namespace vramscope {
+
+Value bytes_value(std::int64_t bytes);
+Value bytes_per_step(std::int64_t bytes);
+Value bytes_per_hour(double bytes);
+Value time_value(std::int64_t nanoseconds);
+Value share_value(double share);
+Value count_value(std::int64_t count);
+Value text_value(std::string text);
+
+// "steps 3 to 12": the numbers of the steps themselves; `last` is the index of the last one.
+Message where_steps(const StepRanges& steps, std::size_t first, std::size_t last);
+// The same, on a device.
+Message where_steps_on(const std::string& device, const StepRanges& steps, std::size_t first, std::size_t last);
+// A place that is named in the input itself: a frame, an operator, a step mark.
+Message where_named(std::string name);
+// "aten::linear at train.py(42): step"; only what is known.
+Message where_op(const Trace& trace, StringId op, StringId frame);
+// The step mark and the user's frame around a span, as far as known.
+Message where_span(Facts& facts, SpanIndex span);
+
+void skip(Verdicts& verdicts, const char* why, Arguments arguments = {});
+
+// Confidence that `count` independent observations give, each of which could be chance in half the cases.
+double confidence_from(std::int64_t count);
+// Kept in [0.05, 0.99] and rounded to two digits.
+double bounded_confidence(double confidence);
+
+// How bad it is when memory of a device grows by so much a step: by what an hour of it takes of the device. A few
+// numbers kept from each step, or next to nothing beside what is there (`peak_bytes`), is never more than info.
+struct GrowthRate {
+  double bytes_per_hour = 0;
+  std::optional<std::int64_t> device_bytes;  // the device's memory, where the source tells
+  Severity severity = Severity::info;
+};
+GrowthRate growth_rate(Facts& facts, const MemoryDevice& device, std::int64_t bytes_per_step, std::int64_t peak_bytes);
+
+}  // namespace vramscope

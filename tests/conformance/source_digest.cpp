@@ -1,0 +1,141 @@
+#include "source_digest.h"
+
+#include <string_view>
+
+namespace vramscope::test {
+
+namespace {
+
+// FNV-1a over 64-bit words and over text, each text with its length.
+class Digest {
+ public:
+  Digest& add(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x100000001b3u;
+    value_ ^= value_ >> 32;
+    return *this;
+  }
+  Digest& add(std::int64_t number) { return add(static_cast<std::uint64_t>(number)); }
+  Digest& add(std::string_view text) {
+    add(static_cast<std::uint64_t>(text.size()));
+    for (const char c : text) add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+    return *this;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+void add_track(Digest& digest, const Trace& trace, TrackId id) {
+  if (id >= trace.tracks.size()) {
+    digest.add(std::uint64_t{kNone});
+    return;
+  }
+  const Track& track = trace.tracks[id];
+  digest.add(trace.strings.view(track.pid)).add(trace.strings.view(track.tid));
+}
+
+void add_spans(Digest& digest, const Trace& trace) {
+  const Spans& spans = trace.spans;
+  digest.add(std::uint64_t{spans.size()});
+  for (SpanIndex i = 0; i < spans.size(); ++i) {
+    digest.add(spans.start_ns[i]).add(spans.duration_ns[i]).add(spans.id[i]).add(trace.name(i));
+    digest.add(trace.strings.view(trace.categories[spans.category[i]].name));
+    digest.add(std::uint64_t{spans.parent[i]}).add(std::uint64_t{spans.enclosing_frame[i]});
+    add_track(digest, trace, spans.track[i]);
+    if (const OpArgs* args = trace.op_args_of(i)) {
+      digest.add(trace.strings.view(args->shapes)).add(args->sequence_number).add(std::int64_t{args->forward_thread});
+    }
+    if (const DeviceArgs* args = trace.device_args_of(i)) {
+      digest.add(args->external_id).add(args->bytes).add(std::int64_t{args->device}).add(std::int64_t{args->stream});
+    }
+  }
+}
+
+void add_memory(Digest& digest, const Trace& trace) {
+  const MemoryEvents& memory = trace.memory;
+  digest.add(std::uint64_t{memory.size()});
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    digest.add(memory.time_ns[i]).add(memory.bytes[i]).add(memory.address[i]);
+    digest.add(memory.total_allocated[i]).add(memory.total_reserved[i]);
+    digest.add(trace.memory_devices[memory.device[i]].name()).add(std::uint64_t{memory.span[i]});
+    add_track(digest, trace, memory.track[i]);
+  }
+}
+
+}  // namespace
+
+std::uint64_t digest(const Source& source) {
+  Digest digest;
+  digest.add(source.format).add(source.version).add(source.bytes).add(source.events).add(source.metadata_events);
+  for (const CategoryCount& category : source.events_by_category) digest.add(category.name).add(category.events);
+  digest.add(source.start_ns.value_or(kUnknown)).add(source.end_ns.value_or(kUnknown));
+  for (const DeviceInfo& device : source.environment.devices) digest.add(std::int64_t{device.id}).add(device.name);
+  for (const Trouble& trouble : source.trouble) digest.add(trouble.name).add(trouble.count).add(trouble.first_offset);
+  add_spans(digest, source.trace);
+  add_memory(digest, source.trace);
+  digest.add(std::uint64_t{source.trace.forward_backward.size()}).add(std::uint64_t{source.trace.steps.size()});
+  digest.add(std::uint64_t{source.trace.instants.size()}).add(std::uint64_t{source.trace.counters.size()});
+  return digest.value();
+}
+
+namespace {
+
+std::string broken_span(const Trace& trace, SpanIndex i) {
+  const Spans& spans = trace.spans;
+  const std::string where = " at span " + std::to_string(i);
+  if (spans.duration_ns[i] < 0) return "negative duration" + where;
+  std::int64_t end_ns = 0;
+  if (__builtin_add_overflow(spans.start_ns[i], spans.duration_ns[i], &end_ns)) return "end overflows" + where;
+  if (spans.track[i] >= trace.tracks.size()) return "no such track" + where;
+  if (spans.name[i] >= trace.strings.size()) return "no such name" + where;
+  if (spans.category[i] >= trace.categories.size()) return "no such category" + where;
+  for (const SpanIndex outer : {spans.parent[i], spans.enclosing_frame[i]}) {
+    if (outer == kNone) continue;
+    if (outer >= spans.size() || outer == i) return "no such outer span" + where;
+    if (spans.track[outer] != spans.track[i]) return "outer span on another track" + where;
+    if (spans.start_ns[outer] > spans.start_ns[i]) return "outer span begins later" + where;
+  }
+  return {};
+}
+
+std::string broken_track(const Trace& trace, const Track& track) {
+  if (track.begin > track.end || track.end > trace.spans_by_time.size()) return "track outside spans_by_time";
+  for (std::uint32_t at = track.begin; at + 1 < track.end; ++at) {
+    const SpanIndex a = trace.spans_by_time[at];
+    const SpanIndex b = trace.spans_by_time[at + 1];
+    if (a >= trace.spans.size() || b >= trace.spans.size()) return "no such span in spans_by_time";
+    if (trace.spans.start_ns[a] > trace.spans.start_ns[b]) return "spans_by_time is not sorted";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string broken_promise(const Source& source) {
+  const Trace& trace = source.trace;
+  std::int64_t in_categories = 0;
+  for (const CategoryCount& category : source.events_by_category) in_categories += category.events;
+  if (in_categories != source.events) return "events_by_category does not add up to events";
+  if (source.start_ns.has_value() != source.end_ns.has_value()) return "start without end";
+  if (source.start_ns && *source.start_ns > *source.end_ns) return "end before start";
+  if (trace.spans_by_time.size() != trace.spans.size()) return "spans_by_time has another size than spans";
+  for (SpanIndex i = 0; i < trace.spans.size(); ++i) {
+    if (std::string broken = broken_span(trace, i); !broken.empty()) return broken;
+  }
+  for (const Track& track : trace.tracks) {
+    if (std::string broken = broken_track(trace, track); !broken.empty()) return broken;
+  }
+  for (std::size_t i = 0; i < trace.memory.size(); ++i) {
+    if (i > 0 && trace.memory.time_ns[i - 1] > trace.memory.time_ns[i]) return "memory events are not sorted";
+    if (trace.memory.device[i] >= trace.memory_devices.size()) return "no such memory device";
+    const SpanIndex span = trace.memory.span[i];
+    if (span != kNone && span >= trace.spans.size()) return "no such span of a memory event";
+  }
+  for (const Trouble& trouble : source.trouble) {
+    if (trouble.name.empty() || trouble.count <= 0 || trouble.first_offset < 0) return "trouble without name or count";
+  }
+  return {};
+}
+
+}  // namespace vramscope::test
