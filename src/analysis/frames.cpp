@@ -7,8 +7,8 @@ namespace vramscope {
 
 namespace {
 
-constexpr std::string_view kInstalled[] = {"site-packages/",  "dist-packages/",  "lib/python",
-                                           "/pytorch/torch/", "site-packages\\", "\\lib\\"};
+constexpr std::string_view kInstalled[] = {"site-packages/",  "dist-packages/",  "lib/python", "/pytorch/torch/",
+                                           "/torchinductor_", "site-packages\\", "\\lib\\"};
 
 // Paths that are left when the profiler has cut the folder of installed packages or of the standard library off.
 constexpr std::string_view kFamily[] = {"torch/",     "torchvision/", "torchaudio/", "torchtext/",

@@ -8,7 +8,7 @@
 namespace vramscope {
 
 // Whether the frame is in the user's own code: not in an installed package, PyTorch and its family, the standard
-// library, a built-in function or a module's own mark. Profilers cut known prefixes off ("torch/nn/…",
+// library, generated code, a built-in function or a module's own mark. Profilers cut known prefixes off ("torch/nn/…",
 // "threading.py(…)"), so names at the start of a path count too.
 bool is_user_frame(std::string_view frame);
 

@@ -49,16 +49,40 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::string call = verb == &app ? "vramscope --help" : fmt::format("vramscope {} --help", verb->get_name());
   std::string what = error.what();
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
+  // CLI11 speaks English alone: the two everyday mistakes get our own words.
+  const auto behind = [&](std::string_view colon) { return what.substr(what.find(colon) + colon.size()); };
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find(": ") != std::string::npos) {
+    what = fmt::format(fmt::runtime(tr("\"{argument}\" is no verb or option of this command")),
+                       fmt::arg("argument", behind(": ")));
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    what = fmt::format(fmt::runtime(tr("{argument} is missing")),
+                       fmt::arg("argument", what.substr(0, what.find(" is required"))));
+  }
   return {ExitCode::usage, fmt::format(fmt::runtime(tr("{problem}; `{call}` lists what there is.")),
                                        fmt::arg("problem", what), fmt::arg("call", call))};
+}
+
+void translate_help(CLI::App& app) {
+  app.option_defaults()->group(tr("Options"));
+  const auto formatter = app.get_formatter();
+  formatter->label("Usage", tr("Usage"));
+  formatter->label("OPTIONS", tr("OPTIONS"));
+  formatter->label("SUBCOMMAND", tr("VERB"));
+  formatter->label("Positionals", tr("Arguments"));
+  formatter->label("REQUIRED", "");
+  formatter->label("TEXT", tr("TEXT"));
+  formatter->label("UINT", "N");
+  app.set_help_flag("-h,--help", tr("Show this help"));
 }
 
 int run_parsed(int argc, char** argv) {
   const bool has_language = choose_language(argc, argv);
   CLI::App app(tr("The GPU memory check-up: where the memory is, what is wrong, and what to do."), "vramscope");
-  app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION);
-  app.set_help_flag("-h,--help", tr("Show this help"));
+  translate_help(app);
+  app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION, tr("Show the version"));
   app.require_subcommand(0, 1);
+  app.footer(tr("With --json every verb prints exact figures for machines. Exit codes: 0 ok, 1 findings, 2 wrong usage, "
+                "3 the machine lacks something, 4 bad input."));
   app.fallthrough();
   std::string language_name;
   app.add_option("--lang", language_name, tr("Language of what people read: en or zh"));
@@ -70,7 +94,8 @@ int run_parsed(int argc, char** argv) {
   std::vector<std::pair<CLI::App*, std::function<ExitCode()>>> verbs;
   for (const Command& command : commands()) {
     CLI::App* verb = app.add_subcommand(command.name, tr(command.about));
-    verb->set_help_flag("-h,--help", tr("Show this help"));
+    translate_help(*verb);
+    verb->group(tr("Verbs"));
     verbs.emplace_back(verb, command.declare(*verb));
   }
   try {

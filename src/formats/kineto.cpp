@@ -32,7 +32,6 @@ constexpr Known kKnown[] = {
     {"kernel", SpanKind::kernel},
     {"Kernel", SpanKind::kernel},
     {"concurrent_kernel", SpanKind::kernel},
-    {"mtia_ccp_events", SpanKind::kernel},
     {"gpu_memcpy", SpanKind::memcpy},
     {"Memcpy", SpanKind::memcpy},
     {"gpu_memset", SpanKind::memset},

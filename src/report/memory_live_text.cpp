@@ -49,28 +49,35 @@ std::string op_name(const std::string& name) {
   return name == kOutsideAnyOp ? tr("[outside any op]") : printable(name);
 }
 
-// "aten::linear > aten::empty": the operator that the user called and the one that allocated.
-std::string op_text(const LiveGroup& group) {
-  if (group.outer_op.empty() || group.outer_op == group.op) return op_name(group.op);
-  // What the autograd engine puts before every backward operator says nothing and takes half the column.
-  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
-  std::string_view outer = group.outer_op;
-  if (outer.substr(0, kEngine.size()) == kEngine) outer.remove_prefix(kEngine.size());
-  return printable(outer) + (terminal().utf8 ? " › " : " > ") + op_name(group.op);
+std::string_view without_prefix(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix ? text.substr(prefix.size()) : text;
 }
 
-// "…/bert/modeling_bert.py(786): forward": folders are left out from the outside until the frame takes at most
-// `columns`; the file, the line and the function stay.
-std::string short_frame(std::string_view frame, std::size_t columns) {
-  const std::string_view dots = terminal().utf8 ? "…" : "...";
-  const std::string text(frame);
-  std::string_view rest = text;
-  while (display_width(rest) + (rest.size() < text.size() ? display_width(dots) : 0) > columns) {
-    const std::size_t cut = rest.find('/', 1);
-    if (cut == std::string_view::npos || cut > rest.find('(')) break;
-    rest.remove_prefix(cut);
+// "aten::linear › empty": the operator that the user called and the one that allocated. What the autograd engine
+// puts before every backward operator, and the second namespace, would only take room.
+std::string op_text(const LiveGroup& group) {
+  if (group.outer_op.empty() || group.outer_op == group.op) return op_name(group.op);
+  return printable(without_prefix(group.outer_op, "autograd::engine::evaluate_function: ")) +
+         (terminal().utf8 ? " › " : " > ") + op_name(std::string(without_prefix(group.op, "aten::")));
+}
+
+const char* dots() {
+  return terminal().utf8 ? "…" : "...";
+}
+
+// The frame in at most `columns` where that can be: first the outer folders go ("…/bert/modeling_bert.py(786):
+// forward"), then all of them, then the function; the file and the line are what leads to the place.
+std::string short_frame(const std::string& frame, std::size_t columns) {
+  if (display_width(frame) <= columns) return frame;
+  const std::size_t line = std::min(frame.find('('), frame.size());
+  for (std::size_t cut = frame.find('/', 1); cut < line; cut = frame.find('/', cut + 1)) {
+    std::string text = dots() + frame.substr(cut);
+    if (display_width(text) <= columns) return text;
   }
-  return rest.size() < text.size() ? std::string(dots) + std::string(rest) : text;
+  const std::size_t folder = frame.rfind('/', line);
+  const std::string file = folder == std::string::npos ? frame : frame.substr(folder + 1);
+  if (display_width(file) <= columns) return file;
+  return file.substr(0, file.find("): ") == std::string::npos ? file.size() : file.find("): ") + 1);
 }
 
 // The user's innermost frame; without one the innermost module of the network.
@@ -182,9 +189,9 @@ std::string sentence_of(const LiveSet& set) {
 std::string rest_text(const LiveSet& set, std::size_t shown) {
   std::int64_t bytes = 0;
   for (std::size_t i = shown; i < set.rows.size(); ++i) bytes = add_bytes(bytes, set.rows[i].bytes);
-  return fmt::format(fmt::runtime(tr("… {count} more with {bytes} together; --top 0 shows all.")),
-                     fmt::arg("count", format_count(static_cast<std::int64_t>(set.rows.size() - shown))),
-                     fmt::arg("bytes", format_bytes(bytes)));
+  return dots() + fmt::format(fmt::runtime(tr(" {count} more with {bytes} together; --top 0 shows all.")),
+                              fmt::arg("count", format_count(static_cast<std::int64_t>(set.rows.size() - shown))),
+                              fmt::arg("bytes", format_bytes(bytes)));
 }
 
 std::string count_text(const LiveRow& row) {
@@ -230,10 +237,9 @@ std::string stacks_text(const LiveSet& set, std::size_t shown) {
       text += "      " + (is_user_frame(frame) ? paint(line, Colour::cyan) : line) + "\n";
     }
     if (row.stack.size() > kMostFrames) {
-      text +=
-          "      " +
-          fmt::format(fmt::runtime(tr("… {count} more frames")), fmt::arg("count", row.stack.size() - kMostFrames)) +
-          "\n";
+      text += std::string("      ") + dots() +
+              fmt::format(fmt::runtime(tr(" {count} more frames")), fmt::arg("count", row.stack.size() - kMostFrames)) +
+              "\n";
     }
   }
   return text;
@@ -260,7 +266,10 @@ std::string live_text(const Source& source, const SourceMemory& facts, const Dev
            "\n";
   }
   const LiveSet set = live_set(source, facts, memory, *moment, options);
-  std::string text = "  " + paint(title_of(set, options), Colour::bold) + "  " + sentence_of(set) + "\n";
+  const std::string title = title_of(set, options);
+  const std::string sentence = sentence_of(set);
+  const bool fits = display_width(title) + display_width(sentence) + 4 <= terminal().columns;
+  std::string text = "  " + paint(title, Colour::bold) + (fits ? "  " : "\n  ") + sentence + "\n";
   if (set.rows.empty()) return text;
   const std::size_t shown = std::min(set.rows.size(), options.top.value_or(kTopRows));
   const LiveBy by = options.by.value_or(LiveBy::op_and_stack);

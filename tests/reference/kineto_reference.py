@@ -227,6 +227,8 @@ def memory_sums(rows):
             result["free_bytes"] -= size
             if address is not None and address not in seen:
                 result["frees_without_alloc"] += 1
+    if not any(to_int(args.get("Addr")) is not None for _, args in rows if to_int(args.get("Bytes"))):
+        result["frees_without_alloc"] = None  # nothing can be said without addresses
     for key, written in (("max_allocated_bytes", "Total Allocated"), ("max_reserved_bytes", "Total Reserved")):
         totals = [to_int(args.get(written)) for _, args in rows]
         totals = [total for total in totals if total is not None]

@@ -16,8 +16,8 @@ TEST(FramesTest, TellsTheUsersOwnCodeFromLibraries) {
         "/usr/lib/python3/dist-packages/torch/nn/functional.py(1): relu",
         "/opt/env/lib/python3.7/site-packages/torchvision/models/resnet.py(249): forward",
         "<built-in method linear of type object at 0x7f>", "nn.Module: Linear_0",
-        "/usr/lib/python3.11/threading.py(890): _bootstrap", "threading.py(890): _bootstrap",
-        "concurrent/futures/thread.py(52): run", "<frozen importlib._bootstrap>(1): f",
+        "/tmp/torchinductor_me/ab/cab.py(232): call", "/usr/lib/python3.11/threading.py(890): _bootstrap",
+        "threading.py(890): _bootstrap", "concurrent/futures/thread.py(52): run", "<frozen importlib._bootstrap>(1): f",
         "/src/pytorch/torch/_ops.py(502): __call__"}) {
     EXPECT_FALSE(is_user_frame(frame)) << frame;
   }

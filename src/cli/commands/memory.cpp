@@ -10,7 +10,6 @@
 #include "command_table.h"
 #include "fmt/format.h"
 #include "text/catalogue.h"
-#include "text/terminal.h"
 
 namespace vramscope {
 
@@ -23,8 +22,6 @@ struct Options {
   std::string device;
   std::size_t top = 0;
   std::size_t points = 1000;
-  std::size_t width = 0;
-  bool ascii = false;
 };
 
 Result<MemoryOptions> checked(const Options& options, bool has_top) {
@@ -74,8 +71,6 @@ ExitCode run_memory(const Options& options, bool has_top) {
     print(memory_json(*input, *chosen));
     return ExitCode::ok;
   }
-  if (options.ascii) terminal().utf8 = false;
-  if (options.width > 0) terminal().columns = options.width;
   print(trouble_header(*input) + memory_text(*input, *chosen));
   return ExitCode::ok;
 }
@@ -97,8 +92,6 @@ std::function<ExitCode()> declare(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
   app.add_option("--device", options->device, tr("One device only: cuda:0, 0, cpu"))->type_name("DEVICE");
-  app.add_flag("--ascii", options->ascii, tr("Draw with ASCII characters"));
-  app.add_option("--width", options->width, tr("Columns of the output"))->check(CLI::Range(20, 1000))->type_name("N");
   return [options, top] { return run_memory(*options, top->count() > 0); };
 }
 
