@@ -12,7 +12,8 @@ bool DeviceFilter::wants_memory(const MemoryDevice& device) const {
   if (type.empty()) return true;
   const std::string name = device.name();
   const std::string_view own = std::string_view(name).substr(0, name.find(':'));
-  return own == type || (type == "cuda" && own == "hip");
+  constexpr std::int32_t kHip = 6;
+  return own == type || (type == "hip" && device.type == kHip);
 }
 
 std::optional<DeviceFilter> parse_device(std::string_view text) {

@@ -11,7 +11,7 @@ struct DeviceFilter {
   bool all = true;          // no choice made: everything
   bool cpu = false;         // the host alone
   std::int32_t index = -1;  // otherwise this device
-  std::string_view type;    // "cuda", "hip", …; empty: any type. "cuda" is AMD's too, as in PyTorch
+  std::string_view type;    // "cuda" (AMD's too, as in PyTorch), "hip", …; empty: any type
 
   // Does work that ran on device `index` count?
   bool wants_work(std::int32_t device) const { return all || (!cpu && device == index); }

@@ -81,8 +81,9 @@ int run_parsed(int argc, char** argv) {
   translate_help(app);
   app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION, tr("Show the version"));
   app.require_subcommand(0, 1);
-  app.footer(tr("With --json every verb prints exact figures for machines. Exit codes: 0 ok, 1 findings, 2 wrong usage, "
-                "3 the machine lacks something, 4 bad input."));
+  app.footer(
+      tr("With --json every verb prints exact figures for machines. Exit codes: 0 ok, 1 findings, 2 wrong usage, "
+         "3 the machine lacks something, 4 bad input."));
   app.fallthrough();
   std::string language_name;
   app.add_option("--lang", language_name, tr("Language of what people read: en or zh"));
@@ -105,10 +106,10 @@ int run_parsed(int argc, char** argv) {
     return static_cast<int>(fail(usage_error(app, error)));
   }
   if (!has_language) {
-    return static_cast<int>(fail({ExitCode::usage, fmt::format(fmt::runtime(tr("There is no language \"{name}\"; choose "
-                                                                               "one of {list}.")),
-                                                               fmt::arg("name", language_name),
-                                                               fmt::arg("list", language_list()))}));
+    return static_cast<int>(
+        fail({ExitCode::usage, fmt::format(fmt::runtime(tr("There is no language \"{name}\"; choose "
+                                                           "one of {list}.")),
+                                           fmt::arg("name", language_name), fmt::arg("list", language_list()))}));
   }
   if (width > 0) terminal().columns = std::clamp<std::size_t>(width, 40, 1000);
   if (ascii) terminal().utf8 = false;

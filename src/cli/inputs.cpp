@@ -75,12 +75,12 @@ std::string trouble_header(const Case& input) {
   for (const Source& source : input.sources) {
     for (const Trouble& trouble : source.trouble) {
       if (!is_damage(trouble.name)) continue;
-      text += paint(fmt::format(fmt::runtime(tr("{path} is damaged: {name} ({count}, first at byte {offset}); what "
-                                                "could be read is shown.")),
-                                fmt::arg("path", printable(source.path)), fmt::arg("name", trouble.name),
-                                fmt::arg("count", format_count(trouble.count)),
-                                fmt::arg("offset", trouble.first_offset)),
-                    Colour::yellow);
+      text +=
+          paint(fmt::format(fmt::runtime(tr("{path} is damaged: {name} ({count}, first at byte {offset}); what "
+                                            "could be read is shown.")),
+                            fmt::arg("path", printable(source.path)), fmt::arg("name", trouble.name),
+                            fmt::arg("count", format_count(trouble.count)), fmt::arg("offset", trouble.first_offset)),
+                Colour::yellow);
       text += "\n";
     }
   }

@@ -45,8 +45,8 @@ constexpr Known kKnown[] = {
 }  // namespace
 
 SpanKind kind_of(std::string_view category) {
-  const Known* found =
-      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& known) { return known.category == category; });
+  const Known* found = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                    [&](const Known& known) { return known.category == category; });
   return found == std::end(kKnown) ? SpanKind::other : found->kind;
 }
 

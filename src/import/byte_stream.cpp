@@ -72,7 +72,8 @@ class MemoryStream : public ByteStream {
 // Puts bytes that were read for recognition in front of a stream.
 class PrependedStream : public ByteStream {
  public:
-  PrependedStream(std::string head, std::unique_ptr<ByteStream> rest) : head_(std::move(head)), rest_(std::move(rest)) {}
+  PrependedStream(std::string head, std::unique_ptr<ByteStream> rest)
+      : head_(std::move(head)), rest_(std::move(rest)) {}
   std::size_t read(char* out, std::size_t size) override {
     if (taken_ == head_.size()) return rest_->read(out, size);
     const std::size_t count = std::min(size, head_.size() - taken_);
@@ -191,7 +192,8 @@ class GzipStream : public Decompressor {
 
 class ZstdStream : public Decompressor {
  public:
-  explicit ZstdStream(std::unique_ptr<ByteStream> below) : Decompressor(std::move(below)), state_(ZSTD_createDStream()) {
+  explicit ZstdStream(std::unique_ptr<ByteStream> below)
+      : Decompressor(std::move(below)), state_(ZSTD_createDStream()) {
     if (state_ == nullptr) throw std::bad_alloc();
   }
   ~ZstdStream() override { ZSTD_freeDStream(state_); }

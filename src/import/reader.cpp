@@ -39,13 +39,15 @@ Error unknown(const std::string& path, const Head& head, const ByteStream& strea
                                                   fmt::arg("offset", stream.damage_offset()))};
   };
   if (head.bytes.empty() && !stream.damage().empty()) {
-    return sentence(N_("{path} is compressed and damaged at byte {offset}, before anything could be read; copy or "
-                       "export it again."));
+    return sentence(
+        N_("{path} is compressed and damaged at byte {offset}, before anything could be read; copy or "
+           "export it again."));
   }
   if (head.bytes.empty()) return sentence(N_("{path} is empty; export or copy it again."));
   if (const char* known = recognise_foreign(head.bytes); known != nullptr) return sentence(known);
-  return sentence(N_("{path} is not a kind of file that vramscope can read; give it a PyTorch Profiler trace (JSON, "
-                     "plain or gzip)."));
+  return sentence(
+      N_("{path} is not a kind of file that vramscope can read; give it a PyTorch Profiler trace (JSON, "
+         "plain or gzip)."));
 }
 
 }  // namespace

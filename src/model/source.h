@@ -25,12 +25,13 @@ struct DeviceInfo {
 };
 
 struct Environment {
-  std::vector<DeviceInfo> devices;              // deviceProperties
-  std::optional<std::int64_t> rank;             // distributedInfo
+  std::vector<DeviceInfo> devices;   // deviceProperties
+  std::optional<std::int64_t> rank;  // distributedInfo
   std::optional<std::int64_t> world_size;
-  std::string backend;                          // "nccl", "gloo"; empty when not told
+  std::string backend;  // "nccl", "gloo"; empty when not told
   std::string host_name;
-  std::map<std::string, std::string> settings;  // other scalars of the file's head, as text: cupti_version, with_stack, …
+  std::map<std::string, std::string>
+      settings;  // other scalars of the file's head, as text: cupti_version, with_stack, …
 };
 
 struct CategoryCount {
@@ -43,8 +44,8 @@ struct Source {
   std::string format;   // the reader's name: "kineto", …
   std::string version;  // of the format where the file tells ("schemaVersion 1"), else empty
   bool compressed = false;
-  std::int64_t bytes = 0;           // text read, after decompression
-  std::int64_t events = 0;          // as in the file, metadata apart
+  std::int64_t bytes = 0;   // text read, after decompression
+  std::int64_t events = 0;  // as in the file, metadata apart
   std::int64_t metadata_events = 0;
   std::vector<CategoryCount> events_by_category;  // sorted by name
   std::optional<std::int64_t> start_ns;  // earliest and latest time of any event; epoch time where the file's clock is

@@ -7,14 +7,26 @@ namespace vramscope {
 std::string MemoryDevice::name() const {
   const char* base = nullptr;
   switch (type) {
-    case 0: return "cpu";
-    case 1: base = "cuda"; break;
-    case 6: base = "hip"; break;
-    case 12: base = "xpu"; break;
-    case 13: base = "mps"; break;
-    case 19: base = "mtia"; break;
-    case 20: base = "privateuseone"; break;
-    default: break;
+    case 0:
+      return "cpu";
+    case 1:
+    case 6:  // PyTorch on ROCm calls its devices cuda, too
+      base = "cuda";
+      break;
+    case 12:
+      base = "xpu";
+      break;
+    case 13:
+      base = "mps";
+      break;
+    case 19:
+      base = "mtia";
+      break;
+    case 20:
+      base = "privateuseone";
+      break;
+    default:
+      break;
   }
   std::string text = base != nullptr ? std::string(base) : "device-type-" + std::to_string(type);
   if (index >= 0) text.append(":").append(std::to_string(index));

@@ -15,21 +15,21 @@ namespace vramscope {
 
 using SpanIndex = std::uint32_t;
 using TrackId = std::uint32_t;
-using StackId = std::uint32_t;   // index into Stacks; 0 = no stack
+using StackId = std::uint32_t;                       // index into Stacks; 0 = no stack
 inline constexpr std::uint32_t kNone = 0xffffffffu;  // no such span, track, argument row
 inline constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::uint64_t kUnknownAddress = ~std::uint64_t{0};
 
 enum class SpanKind : std::uint8_t {
-  cpu_op,             // a framework operator
-  annotation,         // a range that the user, the optimizer, the data loader or the profiler named
-  python_call,        // a Python or C frame of a call tree
-  runtime_api,        // cudaLaunchKernel, hipMemcpyAsync, …
-  driver_api,         // cuLaunchKernel, …
+  cpu_op,       // a framework operator
+  annotation,   // a range that the user, the optimizer, the data loader or the profiler named
+  python_call,  // a Python or C frame of a call tree
+  runtime_api,  // cudaLaunchKernel, hipMemcpyAsync, …
+  driver_api,   // cuLaunchKernel, …
   kernel,
   memcpy,
   memset,
-  sync,               // waits seen from the device side
+  sync,  // waits seen from the device side
   os_call,
   nvtx,
   opencl_api,
@@ -71,13 +71,13 @@ struct Spans {
   Column<std::int64_t> start_ns;
   Column<std::int64_t> duration_ns;  // never negative
   // cpu_op, annotation: the "External id" (kUnknown without one). API calls and device work: the correlation
-  // id that joins a launch to what ran. python_call: the "Python id".
+  // id that joins a launch to what ran. Others: kUnknown.
   Column<std::int64_t> id;
   Column<StringId> name;
   Column<TrackId> track;
-  Column<StackId> stack;         // as written by the profiler ("Call stack"); 0 = none, see enclosing_frame
-  Column<std::uint32_t> args;    // row in Trace::op_args (cpu_op, annotation) or device_args (others), or kNone
-  Column<std::uint8_t> category; // index into Trace::categories
+  Column<StackId> stack;          // as written by the profiler ("Call stack"); 0 = none, see enclosing_frame
+  Column<std::uint32_t> args;     // row in Trace::op_args (cpu_op, annotation) or device_args (others), or kNone
+  Column<std::uint8_t> category;  // index into Trace::categories
   // Derived by TraceBuilder from time and track:
   Column<SpanIndex> parent;           // innermost open host range on the track (is_host_range), or kNone
   Column<SpanIndex> enclosing_frame;  // innermost open python_call on the track, or kNone
@@ -106,7 +106,7 @@ struct DeviceArgs {
 struct MemoryDevice {
   std::int32_t type = 0;
   std::int32_t index = -1;
-  std::string name() const;  // "cpu", "cuda:0", "hip:2", "device-type-42:0"
+  std::string name() const;  // "cpu", "cuda:0" (AMD's too), "xpu:1", "device-type-42:0"
   bool is_cpu() const { return type == 0; }
   bool operator==(const MemoryDevice&) const = default;
 };
@@ -119,9 +119,9 @@ struct MemoryEvents {
   Column<std::int64_t> total_allocated;  // the allocator's own totals after the event; kUnknown where absent
   Column<std::int64_t> total_reserved;
   Column<TrackId> track;
-  Column<std::uint32_t> device;          // index into Trace::memory_devices
-  Column<SpanIndex> span;                // innermost host range whose [start, end) holds it on its track, or kNone
-  Column<SpanIndex> frame;               // innermost python_call that holds it on its track, or kNone
+  Column<std::uint32_t> device;  // index into Trace::memory_devices
+  Column<SpanIndex> span;        // innermost host range whose [start, end) holds it on its track, or kNone
+  Column<SpanIndex> frame;       // innermost python_call that holds it on its track, or kNone
   std::size_t size() const { return time_ns.size(); }
 };
 

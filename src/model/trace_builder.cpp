@@ -9,7 +9,9 @@ namespace vramscope {
 
 namespace {
 
-std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
+std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) {
+  return (std::uint64_t{a} << 32) | b;
+}
 
 }  // namespace
 
@@ -41,9 +43,13 @@ TrackId TraceBuilder::track(StringId pid, StringId tid) {
   return slot->second;
 }
 
-void TraceBuilder::name_track(StringId pid, StringId tid, StringId name) { trace_.tracks[track(pid, tid)].name = name; }
+void TraceBuilder::name_track(StringId pid, StringId tid, StringId name) {
+  trace_.tracks[track(pid, tid)].name = name;
+}
 
-void TraceBuilder::name_process(StringId pid, StringId name) { process_names_[pid] = name; }
+void TraceBuilder::name_process(StringId pid, StringId name) {
+  process_names_[pid] = name;
+}
 
 StackId TraceBuilder::stack(StringId text) {
   if (text == 0) return 0;

@@ -17,7 +17,7 @@ struct SpanRow {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // negative: clamped to 0 and counted
   std::int64_t id = kUnknown;
-  std::int64_t offset = 0;       // byte offset in the file, for trouble
+  std::int64_t offset = 0;  // byte offset in the file, for trouble
   StringId name = 0;
   TrackId track = 0;
   StackId stack = 0;

@@ -87,9 +87,8 @@ void TraceBuilder::order_tracks() {
     trace_.tracks[id].end = begin[id + 1];
     largest_first.push_back(id);
   }
-  std::stable_sort(largest_first.begin(), largest_first.end(), [&](TrackId a, TrackId b) {
-    return begin[a + 1] - begin[a] > begin[b + 1] - begin[b];
-  });
+  std::stable_sort(largest_first.begin(), largest_first.end(),
+                   [&](TrackId a, TrackId b) { return begin[a + 1] - begin[a] > begin[b + 1] - begin[b]; });
   parallel_for(largest_first.size(), [&](std::size_t i) {
     const TrackId id = largest_first[i];
     SpanIndex* const order = trace_.spans_by_time.data();
@@ -184,7 +183,8 @@ void TraceBuilder::match_flows() {
   });
   for (std::size_t begin = 0; begin < flows_.size();) {
     std::size_t end = begin;
-    while (end < flows_.size() && flows_[end].category == flows_[begin].category && flows_[end].id == flows_[begin].id) {
+    while (end < flows_.size() && flows_[end].category == flows_[begin].category &&
+           flows_[end].id == flows_[begin].id) {
       ++end;
     }
     const FlowRow& first = flows_[begin];

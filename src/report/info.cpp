@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-std::string heading(std::string_view text) { return paint(text, Colour::bold) + "\n"; }
+std::string heading(std::string_view text) {
+  return paint(text, Colour::bold) + "\n";
+}
 
 // "name  value" lines with the values below each other.
 class Facts {
@@ -80,7 +82,8 @@ std::string steps_line(const Trace& trace) {
   const auto [first, last] = std::minmax_element(trace.steps.begin(), trace.steps.end(),
                                                  [](const Step& a, const Step& b) { return a.number < b.number; });
   std::int64_t sum_ns = 0;
-  for (const Step& step : trace.steps) sum_ns += (step.end_ns - step.begin_ns) / static_cast<std::int64_t>(trace.steps.size());
+  for (const Step& step : trace.steps)
+    sum_ns += (step.end_ns - step.begin_ns) / static_cast<std::int64_t>(trace.steps.size());
   return fmt::format(fmt::runtime(tr("{count} (number {first} to {last}, {mean} each on average)")),
                      fmt::arg("count", format_count(static_cast<std::int64_t>(trace.steps.size()))),
                      fmt::arg("first", first->number), fmt::arg("last", last->number),
@@ -89,11 +92,10 @@ std::string steps_line(const Trace& trace) {
 
 std::string devices_table(const Source& source) {
   TextTable table;
-  table.columns = {{tr("Device"), Align::right},        {tr("Name"), Align::left, Shrink::end},
-                   {tr("Memory"), Align::right},        {tr("Kernels"), Align::right},
-                   {tr("Kernel time"), Align::right},   {tr("Copied"), Align::right},
-                   {tr("Busy"), Align::right},          {tr("Active span"), Align::right},
-                   {tr("Busy share"), Align::right}};
+  table.columns = {
+      {tr("Device"), Align::right},  {tr("Name"), Align::left, Shrink::end}, {tr("Memory"), Align::right},
+      {tr("Kernels"), Align::right}, {tr("Kernel time"), Align::right},      {tr("Copied"), Align::right},
+      {tr("Busy"), Align::right},    {tr("Active span"), Align::right},      {tr("Busy share"), Align::right}};
   std::size_t idle = 0;
   for (const DeviceLoad& load : device_loads(source)) {
     const bool has_work = load.span_ns > 0 || load.kernels > 0 || load.memcpy_bytes > 0;
@@ -105,19 +107,23 @@ std::string devices_table(const Source& source) {
     for (const DeviceInfo& info : source.environment.devices) {
       if (info.id == load.id && info.total_memory_bytes) memory = format_bytes(*info.total_memory_bytes);
     }
-    const std::string name = load.name.empty() ? std::string(load.is_listed ? tr("(no name)") : tr("(not listed in the file)"))
-                                               : printable(load.name);
+    const std::string name = load.name.empty()
+                                 ? std::string(load.is_listed ? tr("(no name)") : tr("(not listed in the file)"))
+                                 : printable(load.name);
     table.rows.push_back({load.id < 0 ? std::string(tr("N/A")) : fmt::format("{}", load.id), name, memory,
                           format_count(load.kernels), format_duration(load.kernel_ns), format_bytes(load.memcpy_bytes),
                           format_duration(load.busy_ns), format_duration(load.span_ns),
-                          load.span_ns > 0 ? format_share(static_cast<double>(load.busy_ns) / static_cast<double>(load.span_ns))
-                                           : std::string(tr("N/A"))});
+                          load.span_ns > 0
+                              ? format_share(static_cast<double>(load.busy_ns) / static_cast<double>(load.span_ns))
+                              : std::string(tr("N/A"))});
   }
   std::string text = table.rows.empty() ? std::string() : render(table, terminal().columns, kIndent);
   const std::size_t shown_idle = idle > 0 && source.environment.devices.size() <= 4 ? 1 : 0;
   if (idle > shown_idle) {
     text += std::string(kIndent, ' ') +
-            fmt::format(fmt::runtime(tr("and {count} devices without recorded work")), fmt::arg("count", idle - shown_idle)) + "\n";
+            fmt::format(fmt::runtime(tr("and {count} devices without recorded work")),
+                        fmt::arg("count", idle - shown_idle)) +
+            "\n";
   }
   return text;
 }
@@ -145,18 +151,21 @@ std::string source_text(const Source& source) {
   std::string text = heading(printable(source.path));
   Facts facts;
   facts.add(tr("Format"), format_line(source));
-  if (const std::string processes = processes_line(source.trace); !processes.empty()) facts.add(tr("Process"), processes);
+  if (const std::string processes = processes_line(source.trace); !processes.empty())
+    facts.add(tr("Process"), processes);
   if (!source.environment.host_name.empty()) facts.add(tr("Host"), printable(source.environment.host_name));
   if (const std::string rank = rank_line(source.environment); !rank.empty()) facts.add(tr("Rank"), rank);
   facts.add(tr("Events"), fmt::format(fmt::runtime(tr("{events}, and {metadata} of metadata")),
                                       fmt::arg("events", format_count(source.events)),
                                       fmt::arg("metadata", format_count(source.metadata_events))));
-  facts.add(tr("Time"), source.start_ns && source.end_ns ? format_duration(*source.end_ns - *source.start_ns) : std::string(tr("N/A")));
+  facts.add(tr("Time"), source.start_ns && source.end_ns ? format_duration(*source.end_ns - *source.start_ns)
+                                                         : std::string(tr("N/A")));
   facts.add(tr("Steps"), steps_line(source.trace));
   if (source.trace.memory.size() > 0) {
-    facts.add(tr("Memory"), fmt::format(fmt::runtime(tr("{events} allocations and frees on {devices} devices")),
-                                        fmt::arg("events", format_count(static_cast<std::int64_t>(source.trace.memory.size()))),
-                                        fmt::arg("devices", source.trace.memory_devices.size())));
+    facts.add(tr("Memory"),
+              fmt::format(fmt::runtime(tr("{events} allocations and frees on {devices} devices")),
+                          fmt::arg("events", format_count(static_cast<std::int64_t>(source.trace.memory.size()))),
+                          fmt::arg("devices", source.trace.memory_devices.size())));
   } else {
     facts.add(tr("Memory"), tr("no allocations recorded (profile with profile_memory=True)"));
   }

@@ -22,7 +22,7 @@ LAUNCHES = {"cuda_runtime", "cuda_driver", "Runtime"}
 KERNELS = {"kernel", "Kernel"}
 COPIES = {"gpu_memcpy", "Memcpy"}
 SETS = {"gpu_memset", "Memset"}
-DEVICE_TYPES = {0: "cpu", 1: "cuda", 6: "hip", 12: "xpu", 13: "mps", 19: "mtia", 20: "privateuseone"}
+DEVICE_TYPES = {0: "cpu", 1: "cuda", 6: "cuda", 12: "xpu", 13: "mps", 19: "mtia", 20: "privateuseone"}
 BARE_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|(-?)\b(inf|nan)\b', re.DOTALL)
 
 

@@ -1,7 +1,8 @@
 // vramscope info FILE…: what is this file, is it whole, what is in it.
+#include "report/info.h"
+
 #include "cli/inputs.h"
 #include "command_table.h"
-#include "report/info.h"
 #include "text/catalogue.h"
 
 namespace vramscope {
@@ -21,6 +22,8 @@ std::function<ExitCode()> declare(CLI::App& app) {
 
 }  // namespace
 
-Command command_info() { return {"info", N_("What a file is, whether it is whole, and what is in it"), 10, declare}; }
+Command command_info() {
+  return {"info", N_("What a file is, whether it is whole, and what is in it"), 10, declare};
+}
 
 }  // namespace vramscope

@@ -1,12 +1,11 @@
 // PyTorch Profiler (Kineto) traces and other Chrome traces: {"traceEvents": […], …} or a bare list of events.
 #include "base/saturate.h"
+#include "fmt/format.h"
 #include "import/reader.h"
 #include "import/readers/kineto/envelope.h"
 #include "import/readers/kineto/pipeline.h"
 #include "reader_table.h"
 #include "text/catalogue.h"
-
-#include "fmt/format.h"
 
 namespace vramscope {
 
@@ -97,8 +96,8 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
 }  // namespace
 
 Reader reader_kineto() {
-  return {"kineto", N_("PyTorch Profiler (Kineto) trace, or another Chrome trace: JSON, plain or compressed"), 100, claims,
-          read};
+  return {"kineto", N_("PyTorch Profiler (Kineto) trace, or another Chrome trace: JSON, plain or compressed"), 100,
+          claims, read};
 }
 
 }  // namespace vramscope

@@ -9,7 +9,7 @@ namespace vramscope::kineto {
 
 namespace {
 
-constexpr std::size_t kMostKept = 16u << 20;   // of one member
+constexpr std::size_t kMostKept = 16u << 20;  // of one member
 constexpr std::size_t kMostScalar = 64 * 1024;
 constexpr std::size_t kMostMembers = 4096;
 
@@ -118,7 +118,8 @@ namespace {
 
 using Json = rapidjson::Value;
 
-constexpr unsigned kLenient = rapidjson::kParseNanAndInfFlag | rapidjson::kParseTrailingCommasFlag | rapidjson::kParseIterativeFlag;
+constexpr unsigned kLenient =
+    rapidjson::kParseNanAndInfFlag | rapidjson::kParseTrailingCommasFlag | rapidjson::kParseIterativeFlag;
 
 std::optional<std::int64_t> whole(const Json& object, const char* key) {
   const auto member = object.FindMember(key);

@@ -77,11 +77,21 @@ bool unescape(std::string_view raw, std::string& out) {
       case '/':
         out += escaped;
         break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
       case 'u':
         if (append_unicode_escape(raw, i, out)) break;
         [[fallthrough]];
@@ -103,7 +113,8 @@ std::size_t find_event_start(std::string_view text, std::size_t from) {
     while (next < text.size() && static_cast<unsigned char>(text[next]) <= ' ') ++next;
     if (next >= text.size() || text[next] != '"') continue;
     const std::string_view rest = text.substr(next, 12);
-    for (const std::string_view key : {"\"ph\"", "\"name\"", "\"cat\"", "\"ts\"", "\"pid\"", "\"args\"", "\"tid\"", "\"id\""}) {
+    for (const std::string_view key :
+         {"\"ph\"", "\"name\"", "\"cat\"", "\"ts\"", "\"pid\"", "\"args\"", "\"tid\"", "\"id\""}) {
       if (rest.substr(0, key.size()) == key) return at;
     }
   }

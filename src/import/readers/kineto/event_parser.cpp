@@ -37,9 +37,10 @@ std::size_t quick_hash(std::string_view text) {
 struct EventParser::Fields {
   // Members of the event by key; then arguments.
   std::string_view name, category, phase, pid, tid, time, duration, id;
-  std::string_view external_id, correlation, device, stream, bytes_lower, bytes, address, total_allocated, total_reserved,
-      device_type, device_id, sequence, forward_thread, flops, shapes, types, call_stack, args_name;
-  bool name_has_escape = false, category_has_escape = false, call_stack_has_escape = false, args_name_has_escape = false;
+  std::string_view external_id, correlation, device, stream, bytes_lower, bytes, address, total_allocated,
+      total_reserved, device_type, device_id, sequence, forward_thread, flops, shapes, types, call_stack, args_name;
+  bool name_has_escape = false, category_has_escape = false, call_stack_has_escape = false,
+       args_name_has_escape = false;
   bool has_args = false;
 };
 
@@ -53,7 +54,9 @@ void Batch::note(std::string_view name, std::int64_t offset) {
   trouble.push_back({std::string(name), 1, offset});
 }
 
-void Batch::clear() { *this = Batch(); }
+void Batch::clear() {
+  *this = Batch();
+}
 
 EventParser::EventParser() : recent_(kRecentNames) {}
 
@@ -195,7 +198,7 @@ Step skip_value(const char*& at, const char* end) {
 const char* end_of_usual_key(const char* key) {
   std::uint32_t four = 0;
   std::memcpy(&four, key, 4);
-  const auto letters = [](const char (&text)[5]) {
+  const auto letters = [](const char(&text)[5]) {
     std::uint32_t word = 0;
     std::memcpy(&word, text, 4);
     return word;
@@ -216,6 +219,7 @@ Step read_members(const char*& at, const char* end, const Member& member) {
     ++at;
     return Step::ok;
   }
+  std::string plain_key;  // of a key written with escapes
   for (;;) {
     if (at >= end) return Step::incomplete;
     if (*at != '"') return Step::malformed;
@@ -232,7 +236,12 @@ Step read_members(const char*& at, const char* end, const Member& member) {
     }
     at = skip_space(at + 1, end);
     if (at >= end) return Step::incomplete;
-    const Step step = member(std::string_view(key_begin, static_cast<std::size_t>(key_end - key_begin)));
+    std::string_view key(key_begin, static_cast<std::size_t>(key_end - key_begin));
+    if (key_has_escape) {
+      unescape(key, plain_key);
+      key = plain_key;
+    }
+    const Step step = member(key);
     if (step != Step::ok) return step;
     if (*at != ',') {
       at = skip_space(at, end);
@@ -283,7 +292,9 @@ EventParser::Parsed EventParser::read_args(const char*& at, const char* end, Fie
 }
 
 // Python frames are most of a trace that has them, and nothing of their arguments is used.
-bool EventParser::skips_args(const Fields& fields) { return fields.category == "python_function" && fields.phase == "X"; }
+bool EventParser::skips_args(const Fields& fields) {
+  return fields.category == "python_function" && fields.phase == "X";
+}
 
 void EventParser::take_member(std::string_view key, std::string_view value, bool is_string, bool has_escape,
                               Fields& fields) {
@@ -489,7 +500,8 @@ std::uint32_t EventParser::take_args(const Fields& fields, SpanKind kind, std::i
     args.sequence_number = integer(fields.sequence).value_or(kUnknown);
     const std::int64_t thread = integer(fields.forward_thread).value_or(-1);
     args.forward_thread = static_cast<std::int32_t>(std::clamp<std::int64_t>(thread, -1, 0x7fffffff));
-    if (!fields.flops.empty()) args.gigaflops = static_cast<float>(static_cast<double>(integer(fields.flops).value_or(0)) / 1e9);
+    if (!fields.flops.empty())
+      args.gigaflops = static_cast<float>(static_cast<double>(integer(fields.flops).value_or(0)) / 1e9);
     if (args.shapes == 0 && args.types == 0 && args.sequence_number == kUnknown && args.forward_thread < 0 &&
         args.gigaflops < 0) {
       return kNone;

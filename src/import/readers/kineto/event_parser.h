@@ -42,8 +42,10 @@ class EventParser {
   Parsed read_event(const char*& at, const char* end, Fields& fields);
   Parsed read_args(const char*& at, const char* end, Fields& fields);
   static bool skips_args(const Fields& fields);
-  static void take_member(std::string_view key, std::string_view value, bool is_string, bool has_escape, Fields& fields);
-  static void take_argument(std::string_view key, std::string_view value, bool is_string, bool has_escape, Fields& fields);
+  static void take_member(std::string_view key, std::string_view value, bool is_string, bool has_escape,
+                          Fields& fields);
+  static void take_argument(std::string_view key, std::string_view value, bool is_string, bool has_escape,
+                            Fields& fields);
   void emit(const Fields& fields, std::int64_t offset);
   void emit_span(const Fields& fields, std::uint8_t category, TrackId track, std::int64_t time_ns, std::int64_t offset);
   void emit_mark(const Fields& fields, std::uint8_t category, TrackId track, std::int64_t time_ns, std::int64_t offset);

@@ -13,8 +13,12 @@ namespace {
 constexpr bool kIsLittleEndian = std::endian::native == std::endian::little;
 constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
-std::uint64_t digit(char c) { return static_cast<std::uint64_t>(c - '0'); }
+bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') <= 9;
+}
+std::uint64_t digit(char c) {
+  return static_cast<std::uint64_t>(c - '0');
+}
 
 // The value of the eight digits at `at`, or false when one of them is none. Each step joins neighbours: bytes to
 // pairs, pairs to fours, fours to eight.
@@ -50,7 +54,8 @@ std::optional<std::int64_t> nanoseconds_from_microseconds(std::string_view text)
   constexpr std::ptrdiff_t kMostDigits = 16;  // of whole microseconds: 10^16 us is beyond 2^62 ns
   const char* const whole = at;
   std::uint64_t value = 0;
-  for (std::uint64_t eight = 0; kIsLittleEndian && end - at >= 8 && at - whole < 16 && eight_digits(at, eight); at += 8) {
+  for (std::uint64_t eight = 0; kIsLittleEndian && end - at >= 8 && at - whole < 16 && eight_digits(at, eight);
+       at += 8) {
     value = value * 100000000 + eight;
   }
   for (; at < end && is_digit(*at); ++at) value = value * 10 + digit(*at);

@@ -36,8 +36,8 @@ struct MergeTables {
 
 class Pipeline {
  public:
-  Pipeline(ByteStream& stream, std::string_view first, std::int64_t offset, const Progress& progress, Envelope& envelope,
-           TraceBuilder& builder)
+  Pipeline(ByteStream& stream, std::string_view first, std::int64_t offset, const Progress& progress,
+           Envelope& envelope, TraceBuilder& builder)
       : stream_(stream),
         progress_(progress),
         envelope_(envelope),

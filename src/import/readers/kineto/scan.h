@@ -123,7 +123,8 @@ inline const char* skip_nested(const char* at, const char* end) {
 
 // Behind a bare word or number: the next , } ] : or space.
 inline const char* scalar_end(const char* at, const char* end) {
-  while (at < end && *at != ',' && *at != '}' && *at != ']' && *at != ':' && static_cast<unsigned char>(*at) > ' ') ++at;
+  while (at < end && *at != ',' && *at != '}' && *at != ']' && *at != ':' && static_cast<unsigned char>(*at) > ' ')
+    ++at;
   return at;
 }
 
