@@ -172,7 +172,7 @@ bool RowIndex::is_row(SpanKind kind, const OpQuery& query) {
 
 RowIndex::RowIndex(const Trace& trace, const OpQuery& query, const Column<SpanIndex>& enclosing)
     : trace_(trace), enclosing_(enclosing) {
-  slot_of_category_.fill(kNoSlot);
+  slot_of_category_.assign(trace.categories.size(), kNoSlot);
   for (std::size_t i = 0; i < trace.categories.size(); ++i) {
     const SpanKind kind = trace.categories[i].kind;
     if (!is_row(kind, query)) continue;

@@ -1,6 +1,5 @@
 #pragma once
 // Which row of the operator table a span or a memory event belongs to. Part of build_op_table.
-#include <array>
 #include <vector>
 
 #include "analysis/ops.h"
@@ -34,7 +33,7 @@ class RowIndex {
   const Trace& trace_;
   const Column<SpanIndex>& enclosing_;
   std::vector<OpRow> rows_;
-  std::array<std::uint8_t, 256> slot_of_category_{};
+  std::vector<std::uint8_t> slot_of_category_;       // few kinds have rows
   std::vector<std::vector<std::uint32_t>> by_name_;  // per slot, by StringId
   std::vector<SpanKind> kind_of_slot_;
   Column<std::uint32_t> by_span_;  // only when grouped

@@ -15,6 +15,7 @@ namespace vramscope {
 
 using SpanIndex = std::uint32_t;
 using TrackId = std::uint32_t;
+using CategoryId = std::uint16_t;                    // index into Trace::categories
 using StackId = std::uint32_t;                       // index into Stacks; 0 = no stack
 inline constexpr std::uint32_t kNone = 0xffffffffu;  // no such span, track, argument row
 inline constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
@@ -75,9 +76,9 @@ struct Spans {
   Column<std::int64_t> id;
   Column<StringId> name;
   Column<TrackId> track;
-  Column<StackId> stack;          // as written by the profiler ("Call stack"); 0 = none, see enclosing_frame
-  Column<std::uint32_t> args;     // row in Trace::op_args (cpu_op, annotation) or device_args (others), or kNone
-  Column<std::uint8_t> category;  // index into Trace::categories
+  Column<StackId> stack;        // as written by the profiler ("Call stack"); 0 = none, see enclosing_frame
+  Column<std::uint32_t> args;   // row in Trace::op_args (cpu_op, annotation) or device_args (others), or kNone
+  Column<CategoryId> category;  // index into Trace::categories
   // Derived by TraceBuilder from time and track:
   Column<SpanIndex> parent;           // innermost open host range on the track (is_host_range), or kNone
   Column<SpanIndex> enclosing_frame;  // innermost open python_call on the track, or kNone
@@ -153,7 +154,7 @@ struct CounterSeries {
 struct Instant {
   std::int64_t time_ns = 0;
   StringId name = 0;
-  std::uint8_t category = 0;
+  CategoryId category = 0;
   TrackId track = kNone;
 };
 

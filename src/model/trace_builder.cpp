@@ -17,16 +17,16 @@ std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) {
 
 TraceBuilder::TraceBuilder() = default;
 
-std::uint8_t TraceBuilder::category(StringId name, SpanKind kind) {
+CategoryId TraceBuilder::category(StringId name, SpanKind kind) {
   const auto found = category_ids_.find(name);
   if (found != category_ids_.end()) return found->second;
-  constexpr std::size_t kMost = 255;  // the index is one byte
+  constexpr std::size_t kMost = std::numeric_limits<CategoryId>::max();
   if (trace_.categories.size() + 1 >= kMost) {
     name = trace_.strings.intern("(more categories)");
     kind = SpanKind::other;
     if (const auto more = category_ids_.find(name); more != category_ids_.end()) return more->second;
   }
-  const auto id = static_cast<std::uint8_t>(trace_.categories.size());
+  const auto id = static_cast<CategoryId>(trace_.categories.size());
   trace_.categories.push_back({name, kind});
   category_ids_.emplace(name, id);
   return id;

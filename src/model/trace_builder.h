@@ -22,7 +22,7 @@ struct SpanRow {
   TrackId track = 0;
   StackId stack = 0;
   std::uint32_t args = kNone;
-  std::uint8_t category = 0;
+  CategoryId category = 0;
 };
 
 struct MemoryRow {
@@ -43,7 +43,7 @@ struct MarkRow {
   StringId name = 0;
   TrackId track = 0;
   std::uint32_t args = kNone;
-  std::uint8_t category = 0;
+  CategoryId category = 0;
   bool is_begin = false;
 };
 
@@ -52,7 +52,7 @@ struct FlowRow {
   std::int64_t id = 0;
   std::int64_t offset = 0;
   TrackId track = 0;
-  std::uint8_t category = 0;
+  CategoryId category = 0;
   bool is_start = false;
   bool is_forward_backward = false;
 };
@@ -62,10 +62,10 @@ class TraceBuilder {
   TraceBuilder();
 
   StringPool& strings() { return trace_.strings; }
-  // The index of a category; after 254 different ones all further ones share the name "(more categories)".
-  std::uint8_t category(StringId name, SpanKind kind);
-  SpanKind kind_of(std::uint8_t category) const { return trace_.categories[category].kind; }
-  StringId category_name(std::uint8_t category) const { return trace_.categories[category].name; }
+  // The index of a category; after 65,534 different ones all further ones share the name "(more categories)".
+  CategoryId category(StringId name, SpanKind kind);
+  SpanKind kind_of(CategoryId category) const { return trace_.categories[category].kind; }
+  StringId category_name(CategoryId category) const { return trace_.categories[category].name; }
   TrackId track(StringId pid, StringId tid);
   void name_track(StringId pid, StringId tid, StringId name);
   void name_process(StringId pid, StringId name);
@@ -109,7 +109,7 @@ class TraceBuilder {
   Column<std::uint32_t> memory_by_track_;
   std::vector<std::uint32_t> memory_begin_;  // per track, into memory_by_track_; one more at the end
   std::vector<Trouble> trouble_;
-  absl::flat_hash_map<StringId, std::uint8_t> category_ids_;
+  absl::flat_hash_map<StringId, CategoryId> category_ids_;
   absl::flat_hash_map<std::uint64_t, TrackId> track_ids_;
   absl::flat_hash_map<StringId, StringId> process_names_;
   absl::flat_hash_map<StringId, StackId> stack_ids_;

@@ -82,7 +82,7 @@ class Recording {
 
  private:
   StringId text(std::string_view value) { return builder_.strings().intern(value); }
-  void range(std::uint8_t category, std::string_view name, std::uint32_t args, const std::function<void()>& inside) {
+  void range(CategoryId category, std::string_view name, std::uint32_t args, const std::function<void()>& inside) {
     const std::int64_t start = now_;
     now_ += 5;
     if (inside) inside();
@@ -90,7 +90,7 @@ class Recording {
     add(category, name, kUnknown, args, thread_, start, now_ - start);
     now_ += 1;
   }
-  void add(std::uint8_t category, std::string_view name, std::int64_t id, std::uint32_t args, TrackId track,
+  void add(CategoryId category, std::string_view name, std::int64_t id, std::uint32_t args, TrackId track,
            std::int64_t start, std::int64_t duration) {
     SpanRow row;
     row.start_ns = start;
@@ -113,7 +113,7 @@ class Recording {
   }
 
   TraceBuilder builder_;
-  std::uint8_t op_ = 0, mark_ = 0, api_ = 0, kernel_ = 0, copy_ = 0, frame_ = 0;
+  CategoryId op_ = 0, mark_ = 0, api_ = 0, kernel_ = 0, copy_ = 0, frame_ = 0;
   TrackId thread_ = 0, stream_ = 0;
   std::int64_t now_ = 1000;
   std::uint64_t next_address_ = 4096;

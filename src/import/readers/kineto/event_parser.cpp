@@ -79,16 +79,18 @@ StringId EventParser::intern_string(std::string_view raw, bool has_escape) {
   return intern(unescaped_);
 }
 
-std::uint8_t EventParser::category(std::string_view text) {
+CategoryId EventParser::category(std::string_view text) {
   const StringId name = intern(text);
-  for (std::size_t i = 0; i < categories_.size(); ++i) {
-    if (categories_[i].name == name) return static_cast<std::uint8_t>(i);
+  if (last_category_ < categories_.size() && categories_[last_category_].name == name) return last_category_;
+  constexpr std::size_t kMost = std::numeric_limits<CategoryId>::max();
+  const auto next = static_cast<CategoryId>(std::min(categories_.size(), kMost - 1));
+  const auto [slot, is_new] = category_ids_.try_emplace(name, next);
+  if (is_new && categories_.size() < kMost) {
+    categories_.push_back({name, kind_of(text), is_forward_backward(text)});
+    batch_->new_categories.push_back(name);
   }
-  constexpr std::size_t kMost = 255;
-  if (categories_.size() >= kMost) return kMost - 1;
-  categories_.push_back({name, kind_of(text), is_forward_backward(text)});
-  batch_->new_categories.push_back(name);
-  return static_cast<std::uint8_t>(categories_.size() - 1);
+  last_category_ = slot->second;
+  return last_category_;
 }
 
 TrackId EventParser::track(std::string_view pid, std::string_view tid) {
@@ -395,7 +397,7 @@ void EventParser::emit(const Fields& fields, std::int64_t offset) {
     unescape(fields.category, category_unescaped);
     category_text = category_unescaped;
   }
-  const std::uint8_t category_id = category(category_text);
+  const CategoryId category_id = category(category_text);
   if (batch.events_by_category.size() < categories_.size()) batch.events_by_category.resize(categories_.size(), 0);
   ++batch.events_by_category[category_id];
   if (phase == '\0') {
@@ -454,7 +456,7 @@ void EventParser::emit(const Fields& fields, std::int64_t offset) {
   batch.instants.push_back(instant);
 }
 
-void EventParser::emit_span(const Fields& fields, std::uint8_t category_id, TrackId track_id, std::int64_t time_ns,
+void EventParser::emit_span(const Fields& fields, CategoryId category_id, TrackId track_id, std::int64_t time_ns,
                             std::int64_t offset) {
   Batch& batch = *batch_;
   SpanRow row;
@@ -473,7 +475,7 @@ void EventParser::emit_span(const Fields& fields, std::uint8_t category_id, Trac
   batch.spans.push_back(row);
 }
 
-void EventParser::emit_mark(const Fields& fields, std::uint8_t category_id, TrackId track_id, std::int64_t time_ns,
+void EventParser::emit_mark(const Fields& fields, CategoryId category_id, TrackId track_id, std::int64_t time_ns,
                             std::int64_t offset) {
   MarkRow row;
   row.time_ns = time_ns;

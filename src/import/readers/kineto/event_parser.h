@@ -47,15 +47,15 @@ class EventParser {
   static void take_argument(std::string_view key, std::string_view value, bool is_string, bool has_escape,
                             Fields& fields);
   void emit(const Fields& fields, std::int64_t offset);
-  void emit_span(const Fields& fields, std::uint8_t category, TrackId track, std::int64_t time_ns, std::int64_t offset);
-  void emit_mark(const Fields& fields, std::uint8_t category, TrackId track, std::int64_t time_ns, std::int64_t offset);
+  void emit_span(const Fields& fields, CategoryId category, TrackId track, std::int64_t time_ns, std::int64_t offset);
+  void emit_mark(const Fields& fields, CategoryId category, TrackId track, std::int64_t time_ns, std::int64_t offset);
   bool emit_memory(const Fields& fields, TrackId track, std::int64_t time_ns, std::int64_t offset);
   void emit_name(const Fields& fields);
   std::uint32_t take_args(const Fields& fields, SpanKind kind, std::int64_t& id, StackId& stack);
 
   StringId intern(std::string_view text);
   StringId intern_string(std::string_view raw, bool has_escape);  // as written between quotes
-  std::uint8_t category(std::string_view raw);
+  CategoryId category(std::string_view raw);
   TrackId track(std::string_view pid, std::string_view tid);
 
   struct LocalCategory {
@@ -76,6 +76,8 @@ class EventParser {
   std::vector<Recent> recent_;
   StringId next_id_ = 1;
   std::vector<LocalCategory> categories_;
+  absl::flat_hash_map<StringId, CategoryId> category_ids_;
+  CategoryId last_category_ = 0;
   absl::flat_hash_map<std::uint64_t, TrackId> tracks_;
   std::string last_pid_;
   std::string last_tid_;

@@ -31,7 +31,7 @@ struct Window {
 struct MergeTables {
   std::vector<StringId> strings = {0};
   std::vector<TrackId> tracks;
-  std::vector<std::uint8_t> categories;
+  std::vector<CategoryId> categories;
 };
 
 class Pipeline {
@@ -215,7 +215,7 @@ class Pipeline {
       builder_.add(args);
     }
     for (const DeviceArgs& args : batch.device_args) builder_.add(args);
-    const auto args_base = [&](std::uint8_t category) {
+    const auto args_base = [&](CategoryId category) {
       const SpanKind kind = builder_.kind_of(category);
       return kind == SpanKind::cpu_op || kind == SpanKind::annotation ? op_base : device_base;
     };
