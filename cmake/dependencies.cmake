@@ -60,4 +60,8 @@ add_library(deps::zstd ALIAS deps_zstd)
 
 add_library(deps_rapidjson INTERFACE)
 target_include_directories(deps_rapidjson SYSTEM INTERFACE ${RAPIDJSON_INCLUDE})
+if(VRAMSCOPE_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(deps_rapidjson INTERFACE
+                         -fsanitize-ignorelist=${CMAKE_CURRENT_SOURCE_DIR}/cmake/sanitizer-ignore.txt)
+endif()
 add_library(deps::rapidjson ALIAS deps_rapidjson)

@@ -24,6 +24,7 @@ struct ByTime {
 // Real files are a few sorted runs behind each other (operators, then Python frames, …): merging them is
 // nearly linear. Many short runs go to std::sort.
 void sort_by_time(SpanIndex* begin, SpanIndex* end, const ByTime& less) {
+  if (begin == end) return;
   std::vector<SpanIndex*> runs = {begin};
   constexpr std::size_t kMostRuns = 64;
   for (SpanIndex* i = begin; i + 1 < end && runs.size() <= kMostRuns; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/device_load.h"
+#include "base/saturate.h"
 #include "fmt/format.h"
 #include "report/json.h"
 #include "text/catalogue.h"
@@ -158,8 +159,9 @@ std::string source_text(const Source& source) {
   facts.add(tr("Events"), fmt::format(fmt::runtime(tr("{events}, and {metadata} of metadata")),
                                       fmt::arg("events", format_count(source.events)),
                                       fmt::arg("metadata", format_count(source.metadata_events))));
-  facts.add(tr("Time"), source.start_ns && source.end_ns ? format_duration(*source.end_ns - *source.start_ns)
-                                                         : std::string(tr("N/A")));
+  facts.add(tr("Time"), source.start_ns && source.end_ns
+                            ? format_duration(saturating_sub(*source.end_ns, *source.start_ns))
+                            : std::string(tr("N/A")));
   facts.add(tr("Steps"), steps_line(source.trace));
   if (source.trace.memory.size() > 0) {
     facts.add(tr("Memory"),

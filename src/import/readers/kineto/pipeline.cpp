@@ -146,9 +146,11 @@ class Pipeline {
     }
     // The cut before this window was no event's start.
     merge_strings_only(window);
-    TextBuffer text(carry_);
-    carry_.clear();
-    text.append(window.text.view());
+    carry_.append(window.text.view());
+    // An event of many windows: trying again at each would take quadratic time.
+    if (!window.is_last && carry_.size() < 2 * carry_tried_ && carry_.size() <= kMostCarry) return;
+    const TextBuffer text = std::move(carry_);
+    carry_ = TextBuffer();
     parse_again(text, carry_offset_, window.is_last);
   }
 
@@ -170,11 +172,12 @@ class Pipeline {
         feed_envelope(text.view().substr(result.position));
         return;
       case WindowEnd::inside_event:
-        carry_ = text.view().substr(result.position);
+        carry_ = TextBuffer(text.view().substr(result.position));
+        carry_tried_ = carry_.size();
         carry_offset_ = offset + static_cast<std::int64_t>(result.position);
         if (!is_last) return;
-        const TextBuffer rest(carry_);
-        carry_.clear();
+        const TextBuffer rest = std::move(carry_);
+        carry_ = TextBuffer();
         parse_again(rest, carry_offset_, true);
         return;
     }
@@ -297,7 +300,8 @@ class Pipeline {
   std::vector<MergeTables> tables_;
   std::map<std::int64_t, Window> waiting_;
   std::int64_t next_ = 0;
-  std::string carry_;
+  TextBuffer carry_;             // the begin of an event whose end is in a later window
+  std::size_t carry_tried_ = 0;  // its size when it was last parsed
   std::int64_t carry_offset_ = 0;
   std::map<StringId, std::int64_t> counts_;
   EventTotals totals_;
