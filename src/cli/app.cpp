@@ -114,7 +114,9 @@ int run_parsed(int argc, char** argv) {
   if (width > 0) terminal().columns = std::clamp<std::size_t>(width, 40, 1000);
   if (ascii) terminal().utf8 = false;
   for (const auto& [verb, action] : verbs) {
-    if (verb->parsed()) return static_cast<int>(action());
+    if (!verb->parsed()) continue;
+    const ExitCode code = action();
+    return static_cast<int>(could_print() ? code : ExitCode::machine);
   }
   print(app.help());
   return static_cast<int>(ExitCode::ok);

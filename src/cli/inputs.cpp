@@ -41,6 +41,14 @@ ExitCode fail(const Error& error) {
   return error.code;
 }
 
+namespace {
+bool output_failed = false;
+}
+
+bool could_print() {
+  return !output_failed;
+}
+
 void print(const std::string& text) {
   std::signal(SIGPIPE, SIG_IGN);
   std::size_t done = 0;
@@ -51,6 +59,7 @@ void print(const std::string& text) {
     } else if (errno == EPIPE) {
       return;  // `… | head` has seen enough
     } else if (errno != EINTR && errno != EAGAIN) {
+      output_failed = true;
       fail({ExitCode::machine, tr("The output could not be written; check the disk or the pipe that it goes to.")});
       return;
     }

@@ -24,8 +24,10 @@ Result<Case> load_case(const InputOptions& options);
 
 // Prints the sentence on stderr, behind "vramscope: ", and returns the error's exit code.
 ExitCode fail(const Error& error);
-// Writes to stdout; a reader that closed the pipe early is not an error.
+// Writes to stdout; a reader that closed the pipe early is not an error. Another failure is told on stderr, and then
+// could_print() is false: the program must not end as if its output were whole.
 void print(const std::string& text);
+bool could_print();
 
 // A line for each source that is damaged: what, how often, where first. Empty when all is whole. Every text
 // report begins with it.

@@ -157,7 +157,7 @@ void Envelope::describe(Source& source, std::int64_t& base_time_ns) const {
       rapidjson::Document value;
       value.Parse<kLenient>(raw.data(), raw.size());
       if (value.HasParseError()) {
-        source.trouble.push_back({"odd_" + key, 1, 0});
+        source.trouble.push_back({key == "deviceProperties" ? "odd_device_properties" : "odd_distributed_info", 1, 0});
         continue;
       }
       if (key == "deviceProperties") describe_devices(value, source.environment);

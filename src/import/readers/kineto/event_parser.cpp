@@ -139,7 +139,9 @@ WindowResult EventParser::parse(const TextBuffer& text, std::int64_t offset, boo
     if (parsed == Parsed::incomplete && !is_final) {
       return result(WindowEnd::inside_event, static_cast<std::size_t>(event - begin));
     }
-    batch.note(parsed == Parsed::incomplete ? "cut_event" : "malformed_event", event_offset);
+    const bool is_too_large = window.size() > kMostEventBytes;
+    batch.note(parsed != Parsed::incomplete ? "malformed_event" : (is_too_large ? "event_too_large" : "cut_event"),
+               event_offset);
     const std::size_t next = find_event_start(window, static_cast<std::size_t>(event - begin) + 1);
     if (next == std::string_view::npos) {
       // Without another event in sight: the array may close, or the next window holds one.
@@ -513,6 +515,7 @@ std::uint32_t EventParser::take_args(const Fields& fields, SpanKind kind, std::i
   }
   if (kind == SpanKind::python_call) return kNone;
   id = integer(fields.correlation, true).value_or(kUnknown);
+  if (id == kUnknown && !fields.correlation.empty()) batch.note("odd_id", window_offset_);
   const auto small = [](std::string_view text) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(integer(text).value_or(-1), -1, 0x7fffffff));
   };
@@ -542,7 +545,12 @@ bool EventParser::emit_memory(const Fields& fields, TrackId track_id, std::int64
   const std::optional<std::int64_t> type = integer(fields.device_type);
   if (!type) batch_->note("memory_event_without_device", offset);
   row.device.type = static_cast<std::int32_t>(std::clamp<std::int64_t>(type.value_or(0), 0, 0x7fff));
-  const std::int64_t index = integer(fields.device_id).value_or(-1);
+  std::int64_t index = integer(fields.device_id).value_or(-1);
+  constexpr std::int64_t kMostDevices = 0x7fff;
+  if (index > kMostDevices || (type && (*type < 0 || *type > kMostDevices))) {
+    batch_->note("odd_device_id", offset);
+    index = std::min<std::int64_t>(index, -1);
+  }
   // Exporters give the CPU the index -1, 0 or none at all: it is one device.
   row.device.index = row.device.type == 0 ? -1 : static_cast<std::int32_t>(std::clamp<std::int64_t>(index, -1, 0x7fff));
   batch_->memory.push_back(row);

@@ -12,6 +12,9 @@
 
 namespace vramscope::kineto {
 
+// One event may be this large; of a larger one the begin is skipped and counted.
+inline constexpr std::size_t kMostEventBytes = 64u << 20;
+
 // How the parse of a window ended.
 enum class WindowEnd {
   between_events,  // all of it was read, and it ends between two events

@@ -14,7 +14,6 @@ namespace vramscope::kineto {
 namespace {
 
 constexpr std::size_t kWindowBytes = 1u << 20;
-constexpr std::size_t kMostCarry = 64u << 20;  // one event may be this large
 
 // A piece of text and, once parsed, what was in it.
 struct Window {
@@ -148,14 +147,14 @@ class Pipeline {
     merge_strings_only(window);
     carry_.append(window.text.view());
     // An event of many windows: trying again at each would take quadratic time.
-    if (!window.is_last && carry_.size() < 2 * carry_tried_ && carry_.size() <= kMostCarry) return;
+    if (!window.is_last && carry_.size() < 2 * carry_tried_ && carry_.size() <= kMostEventBytes) return;
     const TextBuffer text = std::move(carry_);
     carry_ = TextBuffer();
     parse_again(text, carry_offset_, window.is_last);
   }
 
   void parse_again(const TextBuffer& text, std::int64_t offset, bool is_last) {
-    const bool is_final = is_last || text.size() > kMostCarry;
+    const bool is_final = is_last || text.size() > kMostEventBytes;
     Batch batch;
     const WindowResult result = parsers_.back().parse(text, offset, is_final, batch);
     merge(batch, parsers_.size() - 1);
