@@ -71,6 +71,7 @@ std::int64_t largest_fall(const std::vector<std::int64_t>& level, std::size_t fi
 }
 
 struct Walk {
+  std::int64_t seen_growth = 0;         // what the recorded events of the judged steps add up to
   std::vector<std::int64_t> allocated;  // per step
   std::vector<std::int64_t> kept;       // per step: born in it and alive at the end of the last
   std::vector<std::uint32_t> kept_events;
@@ -93,8 +94,11 @@ Walk walk_events(const Trace& trace, const MemoryPairs& pairs, const StepRanges&
       return s + 1 < steps.size() ? steps.ranges[s + 1].begin_ns : steps.ranges[s].end_ns;
     };
     while (step < steps.size() && memory.time_ns[i] >= ends(step)) out.level[step++] = level;
-    level = add_bytes(level, memory.bytes[i]);
-    out.peak_bytes = std::max({out.peak_bytes, level, memory.total_allocated[i]});
+    // The allocator's own total also knows what threads did that the profiler did not follow.
+    level = memory.total_allocated[i] != kUnknown ? memory.total_allocated[i] : add_bytes(level, memory.bytes[i]);
+    out.peak_bytes = std::max(out.peak_bytes, level);
+    const std::uint32_t at = steps.index_at(memory.time_ns[i]);
+    if (at != kNone && at >= out.first) walk.seen_growth = add_bytes(walk.seen_growth, memory.bytes[i]);
     if (memory.bytes[i] <= 0) continue;
     const std::uint32_t born = steps.index_at(memory.time_ns[i]);
     if (born == kNone) continue;
@@ -167,7 +171,8 @@ void judge(const Trace& trace, const StepRanges& steps, const Walk& walk, Device
   // Longer inputs: far more is allocated from step to step than stays.
   const std::int64_t more = subtract_bytes(walk.allocated.back(), walk.allocated[growth.first - 1]);
   if (!steady || more / 3 > growth.growth_bytes) return;
-  growth.kind = growth.has_addresses ? GrowthKind::replaced : GrowthKind::level;
+  const bool is_seen = walk.seen_growth >= growth.growth_bytes / 2;
+  growth.kind = growth.has_addresses && is_seen ? GrowthKind::replaced : GrowthKind::level;
   growth.bytes_per_step = slope;
   growth.regularity = regularity_of(rises);
 }

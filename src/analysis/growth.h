@@ -23,13 +23,15 @@ enum class GrowthKind : std::uint8_t {
   none,      // memory is steady, falls back, or only warms up
   kept,      // every step leaves blocks behind that are never freed
   replaced,  // the level rises in each step although older blocks are freed: one buffer that gets larger
-  level,     // the level rises in each step; the recording has no addresses to tell blocks apart
+  level,     // the level rises in each step; the recorded events cannot tell by which blocks: they have no addresses,
+             // or the allocator's totals rise by more than the profiler saw
 };
 
 struct DeviceGrowth {
   std::uint32_t device = 0;  // index into Trace::memory_devices
   GrowthKind kind = GrowthKind::none;
-  std::vector<std::int64_t> level;  // at the end of each step, relative to the start of the recording
+  std::vector<std::int64_t>
+      level;  // at the end of each step: the allocator's total where written, else the bytes since the start
   std::size_t first = 0;            // the first judged step: those before it are warm-up
   std::int64_t bytes_per_step = 0;  // robust slope
   std::int64_t growth_bytes = 0;    // from the end of step `first - 1` to the end

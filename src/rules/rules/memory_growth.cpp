@@ -22,8 +22,8 @@ const char* summary_of(const DeviceGrowth& growth) {
   if (growth.kind == GrowthKind::level) {
     return N_(
         "On {device} memory rises by {per_step} in every step and does not fall back: {growth} in {steps} steps. "
-        "At this rate it takes {per_hour} more. The recording has no addresses, so it cannot be told which "
-        "blocks stay.");
+        "At this rate it takes {per_hour} more. The recorded allocations do not tell which blocks stay: they "
+        "have no addresses, or were made where the profiler does not look.");
   }
   if (growth.groups.empty()) {
     return N_(
