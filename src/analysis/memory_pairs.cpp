@@ -7,16 +7,26 @@ namespace vramscope {
 
 namespace {
 
-struct Block {
-  std::uint32_t device;
-  StringId process;
-  std::uint64_t address;
+// The latest allocation of each address seen so far, or kNone once it is freed: a map for each device of each process.
+class LatestByAddress {
+ public:
+  using Addresses = absl::flat_hash_map<std::uint64_t, std::uint32_t>;
 
-  bool operator==(const Block&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H state, const Block& block) {
-    return H::combine(std::move(state), block.device, block.process, block.address);
+  Addresses& of(std::uint32_t device, StringId process) {
+    const std::uint64_t key = (std::uint64_t{device} << 32) | process;
+    if (maps_.empty() || key != last_key_) {
+      last_ = places_.try_emplace(key, maps_.size()).first->second;
+      last_key_ = key;
+      if (last_ == maps_.size()) maps_.emplace_back();
+    }
+    return maps_[last_];
   }
+
+ private:
+  absl::flat_hash_map<std::uint64_t, std::size_t> places_;
+  std::vector<Addresses> maps_;
+  std::uint64_t last_key_ = 0;
+  std::size_t last_ = 0;
 };
 
 }  // namespace
@@ -26,8 +36,7 @@ MemoryPairs pair_memory(const Trace& trace) {
   MemoryPairs pairs;
   pairs.partner.resize(memory.size(), kNone);
   pairs.by_device.resize(trace.memory_devices.size());
-  // The live allocation of each address seen so far, or kNone.
-  absl::flat_hash_map<Block, std::uint32_t> live;
+  LatestByAddress latest;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const std::int64_t bytes = memory.bytes[i];
     if (bytes == 0) continue;
@@ -38,9 +47,10 @@ MemoryPairs pair_memory(const Trace& trace) {
     }
     ++counts.with_address;
     const auto event = static_cast<std::uint32_t>(i);
-    const Block block{memory.device[i], trace.tracks[memory.track[i]].pid, memory.address[i]};
+    LatestByAddress::Addresses& live = latest.of(memory.device[i], trace.tracks[memory.track[i]].pid);
+    const std::uint64_t address = memory.address[i];
     if (bytes > 0) {
-      const auto [slot, is_new] = live.try_emplace(block, event);
+      const auto [slot, is_new] = live.try_emplace(address, event);
       if (!is_new && slot->second != kNone) {
         ++counts.allocs_over_live;
         pairs.partner[slot->second] = event;
@@ -48,7 +58,7 @@ MemoryPairs pair_memory(const Trace& trace) {
       slot->second = event;
       continue;
     }
-    const auto found = live.find(block);
+    const auto found = live.find(address);
     if (found == live.end()) {
       ++counts.frees_without_alloc;
     } else if (found->second == kNone) {

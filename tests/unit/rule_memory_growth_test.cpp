@@ -56,6 +56,29 @@ TEST(MemoryGrowth, WithoutAddressesTheLevelTells) {
   EXPECT_EQ(verdicts.findings.front().severity, Severity::warning);
 }
 
+// Frees by threads that the profiler does not follow are not recorded; the allocator's totals know better.
+TEST(MemoryGrowth, SilentWhenTheAllocatorsTotalsAreFlat) {
+  Recording run;
+  for (int step = 0; step < 8; ++step) run.step(step, [&] { run.alloc(4 * kMiB); });
+  Source source = run.finish();
+  for (std::int64_t& total : source.trace.memory.total_allocated) total = 100 * kMiB;
+  EXPECT_TRUE(is_silent(verdicts_of(kRule, source)));
+}
+
+TEST(MemoryGrowth, FindsGrowthThatOnlyTheAllocatorsTotalsShow) {
+  Recording run;
+  for (int step = 0; step < 8; ++step) run.step(step, [&] { run.release(run.alloc(kMiB), kMiB); });
+  Source source = run.finish();
+  MemoryEvents& memory = source.trace.memory;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    memory.total_allocated[i] = 100 * kMiB + static_cast<std::int64_t>(i / 2) * 20 * kMiB;
+  }
+  const Verdicts verdicts = verdicts_of(kRule, source);
+  ASSERT_EQ(verdicts.findings.size(), 1u);
+  EXPECT_EQ(verdicts.findings.front().severity, Severity::warning);
+  EXPECT_EQ(std::get<std::int64_t>(verdicts.findings.front().evidence.front().value.data), 20 * kMiB);
+}
+
 TEST(MemoryGrowth, SilentOnWarmUpAndOptimizerState) {
   Recording run;
   for (int step = 0; step < 8; ++step) {
