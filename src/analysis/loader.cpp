@@ -16,6 +16,17 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// The call that finds the epoch at its end returns at once and loads nothing: it is no batch.
+std::int64_t calls_with_a_batch(const std::vector<TimeRange>& calls) {
+  if (calls.empty()) return 0;
+  std::vector<std::int64_t> durations;
+  for (const TimeRange& call : calls) durations.push_back(length_ns(call.begin_ns, call.end_ns));
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  const std::int64_t least = *middle / 20;
+  return std::count_if(durations.begin(), durations.end(), [&](std::int64_t duration) { return duration >= least; });
+}
+
 // Loader calls on the steps' own thread; one inside another counts once.
 std::vector<TimeRange> loader_calls(const Trace& trace, const StepRanges& steps, LoaderUse& use) {
   std::vector<TimeRange> calls;
@@ -32,7 +43,7 @@ std::vector<TimeRange> loader_calls(const Trace& trace, const StepRanges& steps,
     longest = trace.spans.duration_ns[i];
     use.longest = i;
   }
-  use.batches = static_cast<std::int64_t>(calls.size());
+  use.batches = calls_with_a_batch(calls);
   return united(std::move(calls));
 }
 

@@ -13,7 +13,7 @@ namespace vramscope {
 struct LoaderUse {
   std::int64_t calls_anywhere = 0;  // loader calls in the recording, whatever the thread and time
   std::int64_t steps = 0;           // steps with a loader call on their thread
-  std::int64_t batches = 0;         // loader calls inside steps
+  std::int64_t batches = 0;         // loader calls inside steps that brought one
   std::int64_t step_ns = 0;         // all steps
   std::int64_t loader_ns = 0;       // inside them, in the loader
   double share = 0;                 // loader_ns of step_ns
