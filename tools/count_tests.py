@@ -9,7 +9,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-GTEST = re.compile(r"^\[  (PASSED|SKIPPED|FAILED ) ?\] (\d+) tests?", re.M)
+GTEST = re.compile(r"^\[  (PASSED|SKIPPED|FAILED) +\] (\d+) tests?", re.M)
 OWN = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 
 
@@ -28,7 +28,7 @@ def count_case(case):
     else:
         found = {"PASSED": 0, "FAILED": 0, "SKIPPED": 0}
         for kind, number in GTEST.findall(text):
-            found[kind.strip()] = int(number)
+            found[kind] = int(number)
         passed, failed, skipped = found["PASSED"], found["FAILED"], found["SKIPPED"]
     if is_failed:
         return passed, max(failed, 1), skipped
