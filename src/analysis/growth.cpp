@@ -97,11 +97,10 @@ Walk walk_events(const Trace& trace, const MemoryPairs& pairs, const StepRanges&
     // The allocator's own total also knows what threads did that the profiler did not follow.
     level = memory.total_allocated[i] != kUnknown ? memory.total_allocated[i] : add_bytes(level, memory.bytes[i]);
     out.peak_bytes = std::max(out.peak_bytes, level);
-    const std::uint32_t at = steps.index_at(memory.time_ns[i]);
-    if (at != kNone && at >= out.first) walk.seen_growth = add_bytes(walk.seen_growth, memory.bytes[i]);
-    if (memory.bytes[i] <= 0) continue;
     const std::uint32_t born = steps.index_at(memory.time_ns[i]);
     if (born == kNone) continue;
+    if (born >= out.first) walk.seen_growth = add_bytes(walk.seen_growth, memory.bytes[i]);
+    if (memory.bytes[i] <= 0) continue;
     walk.allocated[born] = add_bytes(walk.allocated[born], memory.bytes[i]);
     if (memory.address[i] == kUnknownAddress || !is_alive_at(trace, pairs, i, end)) continue;
     walk.kept[born] = add_bytes(walk.kept[born], memory.bytes[i]);

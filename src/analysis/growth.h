@@ -30,8 +30,8 @@ enum class GrowthKind : std::uint8_t {
 struct DeviceGrowth {
   std::uint32_t device = 0;  // index into Trace::memory_devices
   GrowthKind kind = GrowthKind::none;
-  std::vector<std::int64_t>
-      level;  // at the end of each step: the allocator's total where written, else the bytes since the start
+  // At the end of each step: the allocator's total where written, else the bytes since the start of the recording.
+  std::vector<std::int64_t> level;
   std::size_t first = 0;            // the first judged step: those before it are warm-up
   std::int64_t bytes_per_step = 0;  // robust slope
   std::int64_t growth_bytes = 0;    // from the end of step `first - 1` to the end
