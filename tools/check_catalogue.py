@@ -12,16 +12,19 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# A number and the things that it counts. {needed}, {passes}, {intervals} and the steps of a finding are never one.
+COUNTED = re.compile(r"\{(?:count|found|workers|events|devices)\} (?:[a-z]+ )?[a-z]+s\b|^Only \{steps\} ")
 PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 
 
 def extract(source, pot):
     """Writes the messages of all sources under `source` to the file `pot`."""
     files = sorted(str(p) for p in source.rglob("*") if p.suffix in (".cpp", ".h"))
-    command = ["xgettext", "--from-code=UTF-8", "-C", "-k", "-ktr", "-ktr_n:1,2", "-kN_", "--sort-output", "--no-location",
+    command = ["xgettext", "--from-code=UTF-8", "-C", "-k", "-ktr", "-ktr_n:1,2", "-kN_", "-kNN_:1,2", "--sort-output", "--no-location",
                # "%" stands for itself in our messages, never for a printf directive.
                "--flag=tr:1:no-c-format", "--flag=tr_n:1:no-c-format", "--flag=tr_n:2:no-c-format",
-               "--flag=N_:1:no-c-format", "--package-name=vramscope", "--force-po", "-o", pot, "--files-from=-"]
+               "--flag=N_:1:no-c-format", "--flag=NN_:1:no-c-format",
+               "--flag=NN_:2:no-c-format", "--package-name=vramscope", "--force-po", "-o", pot, "--files-from=-"]
     subprocess.run(command, input="\n".join(files), text=True, check=True)
     text = pathlib.Path(pot).read_text(encoding="utf-8")
     text = text.replace("charset=CHARSET", "charset=UTF-8")
@@ -67,12 +70,19 @@ def places(message):
     return sorted(m.group(1) for m in PLACE.finditer(message) if m.group(1) is not None)
 
 
+def lacks_plural(entry):
+    """Whether a message counts things but has one form for all numbers."""
+    return entry["msgid_plural"] is None and COUNTED.search(entry["msgid"]) is not None
+
+
 def problems(wanted, have):
     """One line for each thing that is wrong with the entries of the catalogue."""
     found = []
     by_id = {e["msgid"]: e for e in have if not e["obsolete"] and e["msgid"]}
     ids = {e["msgid"]: e for e in wanted if e["msgid"]}
     for msgid, source in ids.items():
+        if lacks_plural(source):
+            found.append(f"counts things, but has no plural form: {msgid!r}")
         entry = by_id.get(msgid)
         if entry is None:
             found.append(f"missing: {msgid!r}")

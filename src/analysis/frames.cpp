@@ -8,7 +8,7 @@ namespace vramscope {
 namespace {
 
 constexpr std::string_view kInstalled[] = {"site-packages/",  "dist-packages/",  "lib/python", "/pytorch/torch/",
-                                           "/torchinductor_", "site-packages\\", "\\lib\\"};
+                                           "/torchinductor_", "site-packages\\", "\\lib\\",    "\\Lib\\"};
 
 // Paths that are left when the profiler has cut the folder of installed packages or of the standard library off.
 constexpr std::string_view kFamily[] = {"torch/",     "torchvision/", "torchaudio/", "torchtext/",

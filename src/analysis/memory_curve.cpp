@@ -139,7 +139,8 @@ void measure_steps(const Trace& trace, const RangeSums& sums, DeviceMemory& memo
 // Accelerators first: they are what people look for.
 bool comes_first(const MemoryDevice& a, const MemoryDevice& b) {
   if (a.is_cpu() != b.is_cpu()) return b.is_cpu();
-  return a.type != b.type ? a.type < b.type : a.index < b.index;
+  if (a.type != b.type) return a.type < b.type;
+  return a.index != b.index ? a.index < b.index : a.process < b.process;
 }
 
 }  // namespace

@@ -70,7 +70,20 @@ std::optional<Moment> parse_moment(std::string_view text) {
   return Moment{MomentKind::clock, *clock};
 }
 
+bool is_within(const Source& source, const Moment& moment) {
+  if (moment.kind == MomentKind::peak || moment.kind == MomentKind::end) return true;
+  if (moment.kind == MomentKind::step) {
+    return std::any_of(source.trace.steps.begin(), source.trace.steps.end(),
+                       [&](const Step& step) { return step.number == moment.value; });
+  }
+  if (!source.start_ns || !source.end_ns) return true;  // not known
+  const std::int64_t time_ns =
+      moment.kind == MomentKind::clock ? moment.value : add_bytes(*source.start_ns, moment.value);
+  return time_ns >= *source.start_ns && time_ns <= *source.end_ns;
+}
+
 std::optional<FoundMoment> find_moment(const Source& source, const DeviceMemory& memory, const Moment& moment) {
+  if (!is_within(source, moment)) return std::nullopt;
   const Trace& trace = source.trace;
   const std::int64_t last_ns = trace.memory.time_ns[memory.events.back()];
   const auto at = [&](std::int64_t time_ns) {

@@ -26,7 +26,10 @@ struct FoundMoment {
   std::int64_t time_ns = 0;  // on the source's clock
 };
 
-// Where the moment lies for one device; nullopt when the trace has no such step.
+// Whether a moment can lie in a source: a step that it has, a time within it.
+bool is_within(const Source& source, const Moment& moment);
+
+// Where the moment lies for one device; nullopt when it does not lie in the source.
 std::optional<FoundMoment> find_moment(const Source& source, const DeviceMemory& memory, const Moment& moment);
 
 }  // namespace vramscope

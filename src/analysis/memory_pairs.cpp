@@ -7,27 +7,8 @@ namespace vramscope {
 
 namespace {
 
-// The latest allocation of each address seen so far, or kNone once it is freed: a map for each device of each process.
-class LatestByAddress {
- public:
-  using Addresses = absl::flat_hash_map<std::uint64_t, std::uint32_t>;
-
-  Addresses& of(std::uint32_t device, StringId process) {
-    const std::uint64_t key = (std::uint64_t{device} << 32) | process;
-    if (maps_.empty() || key != last_key_) {
-      last_ = places_.try_emplace(key, maps_.size()).first->second;
-      last_key_ = key;
-      if (last_ == maps_.size()) maps_.emplace_back();
-    }
-    return maps_[last_];
-  }
-
- private:
-  absl::flat_hash_map<std::uint64_t, std::size_t> places_;
-  std::vector<Addresses> maps_;
-  std::uint64_t last_key_ = 0;
-  std::size_t last_ = 0;
-};
+// The latest allocation of each address seen so far, or kNone once it is freed.
+using LatestByAddress = absl::flat_hash_map<std::uint64_t, std::uint32_t>;
 
 }  // namespace
 
@@ -36,7 +17,7 @@ MemoryPairs pair_memory(const Trace& trace) {
   MemoryPairs pairs;
   pairs.partner.resize(memory.size(), kNone);
   pairs.by_device.resize(trace.memory_devices.size());
-  LatestByAddress latest;
+  std::vector<LatestByAddress> latest(trace.memory_devices.size());  // each has addresses of its own
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const std::int64_t bytes = memory.bytes[i];
     if (bytes == 0) continue;
@@ -47,7 +28,7 @@ MemoryPairs pair_memory(const Trace& trace) {
     }
     ++counts.with_address;
     const auto event = static_cast<std::uint32_t>(i);
-    LatestByAddress::Addresses& live = latest.of(memory.device[i], trace.tracks[memory.track[i]].pid);
+    LatestByAddress& live = latest[memory.device[i]];
     const std::uint64_t address = memory.address[i];
     if (bytes > 0) {
       const auto [slot, is_new] = live.try_emplace(address, event);

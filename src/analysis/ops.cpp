@@ -46,11 +46,35 @@ class TableBuilder {
  private:
   OpTotals& totals(std::uint32_t row) { return index_.rows()[row].totals; }
 
-  // Calls work(part, sums) for every part, each with sums of its own, one per row.
+  // Adds to the totals of rows: to the rows themselves, or to sums of one part's own.
+  class Sums {
+   public:
+    explicit Sums(std::vector<OpRow>& rows) : rows_(&rows) {}
+    explicit Sums(std::vector<OpTotals>& totals) : totals_(&totals) {}
+    OpTotals& operator[](std::uint32_t row) const {
+      return totals_ != nullptr ? (*totals_)[row] : (*rows_)[row].totals;
+    }
+
+   private:
+    std::vector<OpRow>* rows_ = nullptr;
+    std::vector<OpTotals>* totals_ = nullptr;
+  };
+
+  // How many parts are worth their own sums: with a row for nearly every span they would cost more than they save.
+  std::size_t part_count() const {
+    const std::size_t spans = trace_.spans.size();
+    return index_.rows().size() > spans / 16 ? 1 : worker_count_for(spans);
+  }
+
+  // Calls work(part, sums) for every part.
   template <typename Work>
   void in_parts(std::size_t parts, const Work& work) {
+    if (parts == 1) {
+      work(0, Sums(index_.rows()));
+      return;
+    }
     std::vector<std::vector<OpTotals>> sums(parts, std::vector<OpTotals>(index_.rows().size()));
-    parallel_for(parts, [&](std::size_t part) { work(part, sums[part]); });
+    parallel_for(parts, [&](std::size_t part) { work(part, Sums(sums[part])); });
     for (const std::vector<OpTotals>& part : sums) {
       for (std::uint32_t row = 0; row < part.size(); ++row) {
         for (const Field field : kFields) add_to(totals(row).*field, part[row].*field);
@@ -59,8 +83,8 @@ class TableBuilder {
   }
 
   void add_times() {
-    const std::size_t parts = trace_.spans.size() < 10000 ? 1 : worker_count();
-    in_parts(parts, [&](std::size_t part, std::vector<OpTotals>& sums) {
+    const std::size_t parts = part_count();
+    in_parts(parts, [&](std::size_t part, const Sums& sums) {
       const std::size_t count = trace_.spans.size();
       const auto begin = static_cast<SpanIndex>(count * part / parts);
       const auto end = static_cast<SpanIndex>(count * (part + 1) / parts);
@@ -68,7 +92,7 @@ class TableBuilder {
     });
   }
 
-  void add_time(SpanIndex span, std::vector<OpTotals>& sums) const {
+  void add_time(SpanIndex span, const Sums& sums) const {
     const std::uint32_t row = index_.row_of(span);
     if (row == kNone) return;
     const std::int64_t duration = trace_.spans.duration_ns[span];
@@ -167,7 +191,7 @@ class TableBuilder {
     if (!has_values_) return;
     has_values_ = false;
     const std::vector<std::vector<TrackId>> parts = tracks_in_parts();
-    in_parts(parts.size(), [&](std::size_t part, std::vector<OpTotals>& sums) {
+    in_parts(parts.size(), [&](std::size_t part, const Sums& sums) {
       for (const TrackId id : parts[part]) {
         for (std::uint32_t at = trace_.tracks[id].end; at > trace_.tracks[id].begin; --at) {
           const SpanIndex span = trace_.spans_by_time[at - 1];
@@ -183,7 +207,7 @@ class TableBuilder {
 
   // Tracks dealt out so that the parts are about equally large.
   std::vector<std::vector<TrackId>> tracks_in_parts() const {
-    const std::size_t workers = trace_.spans.size() < 10000 ? 1 : worker_count();
+    const std::size_t workers = part_count();
     std::vector<std::vector<TrackId>> parts(workers);
     std::vector<std::size_t> load(workers, 0);
     std::vector<TrackId> order(trace_.tracks.size());

@@ -7,7 +7,7 @@
 // innermost operator that holds its time in [start, end). Sums stop at the ends of int64.
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/device_filter.h"
@@ -41,16 +41,17 @@ struct OpTotals {
   std::int64_t total_device_bytes = 0;
 };
 
+// Texts are those of the trace, which must outlive the table: a trace may have a million different names.
 struct OpRow {
-  std::string name;              // "ProfilerStep*" for every step
-  std::optional<SpanKind> kind;  // none: "[memory]", the memory events outside any operator (count = events)
+  std::string_view name;  // "ProfilerStep*" for every step
   OpTotals totals;
+  std::optional<SpanKind> kind;     // none: "[memory]", the memory events outside any operator (count = events)
   std::optional<double> gigaflops;  // as the profiler estimated it; none where it wrote none
   // The group, as far as the query asks for it.
-  std::string shapes;                // the file's own text; empty where not recorded
-  std::vector<std::string> stack;    // innermost frame first
-  std::optional<std::int64_t> step;  // none: outside any step
-  std::string annotation;            // innermost annotation around it on its thread; empty without
+  std::string_view shapes;              // the file's own text; empty where not recorded
+  std::vector<std::string_view> stack;  // innermost frame first
+  std::optional<std::int64_t> step;     // none: outside any step
+  std::string_view annotation;          // innermost annotation around it on its thread; empty without
 };
 
 // Device work that no operator could be found for, and memory events outside any operator.

@@ -64,9 +64,9 @@ class StackGroups {
     }
     return slot->second = list(std::move(frames));
   }
-  std::vector<std::string> text(std::uint32_t group) const {
-    std::vector<std::string> frames;
-    for (const StringId frame : lists_[group]) frames.emplace_back(trace_.strings.view(frame));
+  std::vector<std::string_view> text(std::uint32_t group) const {
+    std::vector<std::string_view> frames;
+    for (const StringId frame : lists_[group]) frames.push_back(trace_.strings.view(frame));
     return frames;
   }
 
@@ -192,6 +192,11 @@ void RowIndex::index_by_name() {
   by_name_.assign(kind_of_slot_.size(), std::vector<std::uint32_t>(trace_.strings.size(), kNone));
   GroupedNames names(trace_);
   const Spans& spans = trace_.spans;
+  struct NewRow {
+    StringId name;
+    std::uint8_t slot;
+  };
+  Column<NewRow> made;  // first all of them, so that the rows are allocated once
   for (SpanIndex i = 0; i < spans.size(); ++i) {
     const std::uint8_t slot = slot_of_category_[spans.category[i]];
     if (slot == kNoSlot) continue;
@@ -199,19 +204,22 @@ void RowIndex::index_by_name() {
     if (rows[spans.name[i]] != kNone) continue;
     const StringId shown = names.id(spans.name[i]);
     if (rows[shown] == kNone) {
-      rows[shown] = static_cast<std::uint32_t>(rows_.size());
-      OpRow row;
-      row.name = grouped_name(trace_.strings.view(shown));
-      row.kind = kind_of_slot_[slot];
-      rows_.push_back(std::move(row));
+      rows[shown] = static_cast<std::uint32_t>(made.size());
+      made.push_back({shown, slot});
     }
     rows[spans.name[i]] = rows[shown];
   }
-  if (trace_.memory.size() == 0) return;
+  const bool has_memory = trace_.memory.size() > 0;
+  rows_.reserve(made.size() + (has_memory ? 1 : 0));
+  for (const NewRow& row : made) {
+    rows_.emplace_back();
+    rows_.back().name = grouped_name(trace_.strings.view(row.name));
+    rows_.back().kind = kind_of_slot_[row.slot];
+  }
+  if (!has_memory) return;
   memory_row_ = static_cast<std::uint32_t>(rows_.size());
-  OpRow row;
-  row.name = kMemoryRow;
-  rows_.push_back(std::move(row));
+  rows_.emplace_back();
+  rows_.back().name = kMemoryRow;
 }
 
 void RowIndex::index_by_group(const OpQuery& query) {

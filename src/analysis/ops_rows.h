@@ -23,6 +23,7 @@ class RowIndex {
     return memory_rows_.empty() ? memory_row_ : memory_rows_[event];
   }
   std::vector<OpRow>& rows() { return rows_; }
+  const std::vector<OpRow>& rows() const { return rows_; }
 
  private:
   static constexpr std::uint8_t kNoSlot = 255;

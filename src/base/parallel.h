@@ -15,11 +15,16 @@ inline unsigned worker_count() {
   return cores < 1 ? 1 : (cores > 16 ? 16 : cores);
 }
 
-// Calls work(i) once for every i in [0, count), on several threads; returns when all are done.
+// The same for work on so many events: starting threads takes longer than a few thousand of them.
+inline unsigned worker_count_for(std::size_t events) {
+  constexpr std::size_t kFew = 10000;
+  return events < kFew ? 1 : worker_count();
+}
+
+// Calls work(i) once for every i in [0, count), on up to `threads` threads; returns when all are done.
 // Calls for different i must not share state. The first exception is rethrown here.
 template <typename Work>
-void parallel_for(std::size_t count, const Work& work) {
-  std::size_t threads = worker_count();
+void parallel_for(std::size_t count, const Work& work, std::size_t threads = worker_count()) {
   if (threads > count) threads = count;
   if (threads <= 1) {
     for (std::size_t i = 0; i < count; ++i) work(i);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string_view>
 
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/options.h"
 #include "command_table.h"
 #include "fmt/format.h"
 #include "text/catalogue.h"
@@ -24,6 +26,12 @@ const std::vector<Command>& commands() {
 }
 
 namespace {
+
+void set_width(std::size_t width) {
+  constexpr std::size_t kProse = 100;  // where no table is cut
+  terminal().fit = width == 0 ? Fit::nothing : Fit::width;
+  terminal().columns = width == 0 ? kProse : std::max(width, kFewestColumns);
+}
 
 // Help is made while options are declared, so the language must be known before parsing.
 bool choose_language(int argc, char** argv) {
@@ -49,7 +57,9 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::string call = verb == &app ? "vramscope --help" : fmt::format("vramscope {} --help", verb->get_name());
   std::string what = error.what();
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
-  // CLI11 speaks English alone: the two everyday mistakes get our own words.
+  // A value that was refused: the sentence is complete.
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return {ExitCode::usage, error.what()};
+  // CLI11 speaks English alone: its sentences are made anew.
   const auto behind = [&](std::string_view colon) { return what.substr(what.find(colon) + colon.size()); };
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find(": ") != std::string::npos) {
     what = fmt::format(fmt::runtime(tr("\"{argument}\" is no verb or option of this command")),
@@ -57,6 +67,12 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     what = fmt::format(fmt::runtime(tr("{argument} is missing")),
                        fmt::arg("argument", what.substr(0, what.find(" is required"))));
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const bool is_many = what.find("received") != std::string::npos;
+    what = fmt::format(fmt::runtime(is_many ? tr("{option} is given more than once") : tr("{option} needs a value")),
+                       fmt::arg("option", what.substr(0, what.find(':'))));
+  } else {
+    what = tr("The command line cannot be understood");
   }
   return {ExitCode::usage, fmt::format(fmt::runtime(tr("{problem}; `{call}` lists what there is.")),
                                        fmt::arg("problem", what), fmt::arg("call", call))};
@@ -87,8 +103,9 @@ int run_parsed(int argc, char** argv) {
   app.fallthrough();
   std::string language_name;
   app.add_option("--lang", language_name, tr("Language of what people read: en or zh"));
-  std::size_t width = 0;
-  app.add_option("--width", width, tr("Fit text to this many columns"));
+  std::optional<std::size_t> width;
+  add_number(app, "--width", width, {0, 10'000},
+             tr("Fit text to this many columns, at least 40; 0 shows every column of wide tables"));
   bool ascii = false;
   app.add_flag("--ascii", ascii, tr("Draw with ASCII characters alone"));
 
@@ -111,7 +128,7 @@ int run_parsed(int argc, char** argv) {
                                                            "one of {list}.")),
                                            fmt::arg("name", language_name), fmt::arg("list", language_list()))}));
   }
-  if (width > 0) terminal().columns = std::clamp<std::size_t>(width, 40, 1000);
+  if (width) set_width(*width);
   if (ascii) terminal().utf8 = false;
   for (const auto& [verb, action] : verbs) {
     if (!verb->parsed()) continue;

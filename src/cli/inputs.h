@@ -12,15 +12,29 @@ namespace vramscope {
 // Bound to the parser by add_input_options; must outlive parsing.
 struct InputOptions {
   std::vector<std::string> files;
-  bool json = false;
+  bool json_flag = false;
+  std::string format;  // "text", "json", or empty
+
+  bool json() const { return json_flag || format == "json"; }
+  // Several files give a list in JSON, however many of them could be read.
+  bool is_list() const { return files.size() > 1; }
 };
 
 // FILE… (at least one), --json, --format text|json.
 void add_input_options(CLI::App& app, InputOptions& options);
 
-// Loads every file in turn; progress on stderr when that is a terminal. The first file that cannot be
-// read at all is the Error.
-Result<Case> load_case(const InputOptions& options);
+// What could be read of the files.
+struct Loaded {
+  Case input;
+  ExitCode code = ExitCode::ok;  // bad_input when a file was refused: the verb ends with it
+
+  // How a verb ends that would end with `own`.
+  ExitCode end(ExitCode own) const { return code == ExitCode::ok ? own : code; }
+};
+
+// Loads every file in turn; progress on stderr when that is a terminal. Of several files those that cannot be read are
+// named on stderr and left out; an Error when none could be read, and for options that contradict each other.
+Result<Loaded> load_case(const InputOptions& options);
 
 // Prints the sentence on stderr, behind "vramscope: ", and returns the error's exit code.
 ExitCode fail(const Error& error);

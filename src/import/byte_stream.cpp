@@ -13,6 +13,7 @@
 
 #include "fmt/format.h"
 #include "text/catalogue.h"
+#include "text/error_reason.h"
 
 namespace vramscope {
 
@@ -244,7 +245,7 @@ Result<std::unique_ptr<ByteStream>> open_stream(const std::string& path) {
   const auto cannot = [&](int code) {
     return Error{ExitCode::bad_input,
                  fmt::format(fmt::runtime(tr("{path} cannot be read ({reason}); check the path and its permissions.")),
-                             fmt::arg("path", path), fmt::arg("reason", std::strerror(code)))};
+                             fmt::arg("path", path), fmt::arg("reason", error_reason(code)))};
   };
   if (path == "-") return decompressed(std::make_unique<FileStream>(STDIN_FILENO, 0));
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

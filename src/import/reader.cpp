@@ -34,9 +34,11 @@ class RewoundStream : public ByteStream {
 };
 
 Error unknown(const std::string& path, const Head& head, const ByteStream& stream) {
+  const char* const wide = wide_encoding(head.bytes);
   const auto sentence = [&](const char* msgid) {
     return Error{ExitCode::bad_input, fmt::format(fmt::runtime(tr(msgid)), fmt::arg("path", path),
-                                                  fmt::arg("offset", stream.damage_offset()))};
+                                                  fmt::arg("offset", stream.damage_offset()),
+                                                  fmt::arg("encoding", wide != nullptr ? wide : ""))};
   };
   if (head.bytes.empty() && !stream.damage().empty()) {
     return sentence(
@@ -44,6 +46,16 @@ Error unknown(const std::string& path, const Head& head, const ByteStream& strea
            "export it again."));
   }
   if (head.bytes.empty()) return sentence(N_("{path} is empty; export or copy it again."));
+  if (wide != nullptr && stream.is_compressed()) {
+    return sentence(
+        N_("{path} is JSON in {encoding}, and JSON is read in UTF-8 alone; decompress it and convert it with `iconv -f "
+           "{encoding} -t UTF-8`."));
+  }
+  if (wide != nullptr) {
+    return sentence(N_(
+        "{path} is JSON in {encoding}, and JSON is read in UTF-8 alone; convert it with `iconv -f {encoding} -t UTF-8 "
+        "{path} > utf8.json`."));
+  }
   if (const char* known = recognise_foreign(head.bytes); known != nullptr) return sentence(known);
   return sentence(
       N_("{path} is not a kind of file that vramscope can read; give it a PyTorch Profiler trace (JSON, "

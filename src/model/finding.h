@@ -16,7 +16,17 @@ enum class Severity : std::uint8_t {
 };
 
 // How a number is shown to a person. Machines get the number and the unit's name.
-enum class Unit : std::uint8_t { none, bytes, bytes_per_step, bytes_per_hour, nanoseconds, share, count, per_step };
+enum class Unit : std::uint8_t {
+  none,
+  bytes,
+  bytes_per_step,
+  bytes_per_sample,
+  bytes_per_hour,
+  nanoseconds,
+  share,
+  count,
+  per_step
+};
 
 struct Value {
   std::variant<std::int64_t, double, std::string> data;
@@ -25,7 +35,8 @@ struct Value {
 
 using Arguments = std::vector<std::pair<std::string, Value>>;
 
-// A message id with {name} places, and what goes there.
+// A message id with {name} places, and what goes there. An id made by NN_ (text/catalogue.h) has a form for one and a
+// form for many: the first place in it that holds a count decides.
 struct Message {
   const char* id = "";
   Arguments arguments;
@@ -48,7 +59,16 @@ struct Finding {
   const char* fix = "";       // in words
   const char* fix_code = "";  // a few lines of Python, not translated; may be empty
   Arguments arguments;
+  // Further sentences of the summary, and what to do besides `fix` in the order in which to try it. Each has arguments
+  // of its own.
+  std::vector<Message> details;
+  std::vector<Message> fixes;
   std::vector<Evidence> evidence;
+  // The allocations that the finding is about, as indices into Trace::memory, ascending; empty where it is about no
+  // bytes that stay.
+  std::vector<std::uint32_t> kept_events;
+  // Another finding that is about the same bytes; an empty id without one.
+  Message same_bytes;
 };
 
 struct Skipped {
@@ -56,6 +76,7 @@ struct Skipped {
   std::string source;
   const char* why = "";  // msgid with {name} places
   Arguments arguments;
+  bool is_other_kind = false;  // the rule is about another kind of file
 };
 
 // The rule had what it needs and found nothing.

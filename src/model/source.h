@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "model/allocator_stats.h"
+#include "model/category_timeline.h"
+#include "model/memory_state.h"
+#include "model/out_of_memory.h"
 #include "model/trace.h"
 
 namespace vramscope {
@@ -53,6 +57,10 @@ struct Source {
   Environment environment;
   std::vector<Trouble> trouble;
   Trace trace;
+  std::optional<MemoryState> memory_state;      // a snapshot
+  std::vector<OutOfMemory> out_of_memory;       // messages in a log; a snapshot's are entries of its own log
+  std::vector<AllocatorStats> allocator_stats;  // in file order
+  std::optional<CategoryTimeline> memory_timeline;
 };
 
 struct Case {

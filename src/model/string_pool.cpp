@@ -42,9 +42,4 @@ StringId StringPool::intern_stable(std::string_view text) {
   return slot->second;
 }
 
-StringId StringPool::find(std::string_view text) const {
-  const auto found = ids_.find(text);
-  return found == ids_.end() ? 0 : found->second;
-}
-
 }  // namespace vramscope

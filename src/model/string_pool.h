@@ -35,8 +35,8 @@ class StringPool {
   StringId intern(std::string_view text);
   // Keeps the view when it is new: `text` must live in an arena that adopt() takes over later.
   StringId intern_stable(std::string_view text);
-  // The id of text that is already here, or 0.
-  StringId find(std::string_view text) const;
+  // No text comes in after this; gives the memory of the index back, which is as large as the names themselves.
+  void seal() { absl::flat_hash_map<std::string_view, StringId>().swap(ids_); }
   void adopt(TextArena arena) { arenas_.push_back(std::move(arena)); }
 
   std::string_view view(StringId id) const { return texts_[id]; }

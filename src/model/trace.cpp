@@ -1,5 +1,6 @@
 #include "model/trace.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace vramscope {
@@ -9,6 +10,9 @@ std::string MemoryDevice::name() const {
   switch (type) {
     case 0:
       return "cpu";
+    case MemoryDevice::kUnknownType:
+      base = "unknown-device";
+      break;
     case 1:
     case 6:  // PyTorch on ROCm calls its devices cuda, too
       base = "cuda";
@@ -31,6 +35,14 @@ std::string MemoryDevice::name() const {
   std::string text = base != nullptr ? std::string(base) : "device-type-" + std::to_string(type);
   if (index >= 0) text.append(":").append(std::to_string(index));
   return text;
+}
+
+std::string_view Trace::process_sharing(std::uint32_t memory_device) const {
+  const MemoryDevice& own = memory_devices[memory_device];
+  const bool is_shared = std::any_of(memory_devices.begin(), memory_devices.end(), [&](const MemoryDevice& other) {
+    return other.type == own.type && other.index == own.index && other.process != own.process;
+  });
+  return is_shared ? strings.view(own.process) : std::string_view();
 }
 
 std::int32_t Trace::device_of(SpanIndex i) const {

@@ -102,12 +102,15 @@ struct DeviceArgs {
   std::int32_t stream = -1;
 };
 
-// A device as memory events name it. Numbers of `type` are those of c10::DeviceType (c10/core/DeviceType.h):
-// 0 CPU, 1 CUDA, 6 HIP, 12 XPU, 13 MPS, 19 MTIA, 20 PrivateUse1.
+// A device as memory events name it, and the process whose allocator it is: each has totals and addresses of its own.
+// Numbers of `type` are those of c10::DeviceType (c10/core/DeviceType.h): 0 CPU, 1 CUDA, 6 HIP, 12 XPU, 13 MPS,
+// 19 MTIA, 20 PrivateUse1.
 struct MemoryDevice {
+  static constexpr std::int32_t kUnknownType = -1;  // the event names a device that cannot be
   std::int32_t type = 0;
   std::int32_t index = -1;
-  std::string name() const;  // "cpu", "cuda:0" (AMD's too), "xpu:1", "device-type-42:0"
+  StringId process = 0;      // the pid of the events' track; filled by TraceBuilder
+  std::string name() const;  // "cpu", "cuda:0" (AMD's too), "xpu:1", "device-type-42:0", "unknown-device:0"
   bool is_cpu() const { return type == 0; }
   bool operator==(const MemoryDevice&) const = default;
 };
@@ -189,6 +192,8 @@ struct Trace {
   std::int32_t device_of(SpanIndex i) const;
   const DeviceArgs* device_args_of(SpanIndex i) const;  // nullptr without
   const OpArgs* op_args_of(SpanIndex i) const;          // nullptr without
+  // The process of a memory device as the file writes it, where another one has memory on the same device; else empty.
+  std::string_view process_sharing(std::uint32_t memory_device) const;
   // Frames from the innermost outwards: the written stack of the span, of its nearest ancestor that has one,
   // or the Python frames that enclose it. Empty when the profiler recorded none.
   std::vector<StringId> stack_of(SpanIndex i) const;

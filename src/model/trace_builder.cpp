@@ -107,8 +107,17 @@ void TraceBuilder::add(const SpanRow& row) {
 
 void TraceBuilder::add(const MemoryRow& row) {
   std::vector<MemoryDevice>& devices = trace_.memory_devices;
-  auto device = std::find(devices.begin(), devices.end(), row.device);
-  if (device == devices.end()) device = devices.insert(devices.end(), row.device);
+  MemoryDevice device = row.device;
+  device.process = trace_.tracks[row.track].pid;
+  if (last_device_ >= devices.size() || !(devices[last_device_] == device)) {
+    const auto found = std::find(devices.begin(), devices.end(), device);
+    if (found == devices.end() && devices.size() >= kMostMemoryDevices) {
+      note("too_many_memory_devices", 0);
+      return;
+    }
+    last_device_ = static_cast<std::uint32_t>(found - devices.begin());
+    if (found == devices.end()) devices.push_back(device);
+  }
   MemoryEvents& memory = trace_.memory;
   memory.time_ns.push_back(row.time_ns);
   memory.bytes.push_back(row.bytes);
@@ -116,7 +125,7 @@ void TraceBuilder::add(const MemoryRow& row) {
   memory.total_allocated.push_back(row.total_allocated);
   memory.total_reserved.push_back(row.total_reserved);
   memory.track.push_back(row.track);
-  memory.device.push_back(static_cast<std::uint32_t>(device - devices.begin()));
+  memory.device.push_back(last_device_);
 }
 
 void TraceBuilder::add_counter(StringId name, StringId key, TrackId track, std::int64_t time_ns, double value) {
@@ -167,6 +176,7 @@ void TraceBuilder::finish(Source& source) {
     }
   }
   std::sort(trouble_.begin(), trouble_.end(), [](const Trouble& a, const Trouble& b) { return a.name < b.name; });
+  trace_.strings.seal();
   source.trace = std::move(trace_);
   source.trouble = std::move(trouble_);
 }

@@ -32,7 +32,7 @@ struct MemoryRow {
   std::int64_t total_reserved = kUnknown;
   std::uint64_t address = kUnknownAddress;
   TrackId track = 0;
-  MemoryDevice device;
+  MemoryDevice device;  // its process comes from the track
 };
 
 // One half of a begin/end pair.
@@ -59,6 +59,8 @@ struct FlowRow {
 
 class TraceBuilder {
  public:
+  static constexpr std::size_t kMostMemoryDevices = 4096;
+
   TraceBuilder();
 
   StringPool& strings() { return trace_.strings; }
@@ -78,6 +80,7 @@ class TraceBuilder {
   std::size_t device_args_size() const { return trace_.device_args.size(); }
 
   void add(const SpanRow& row);
+  // After kMostMemoryDevices different devices events on further ones are left out and counted.
   void add(const MemoryRow& row);
   void add(const MarkRow& row) { marks_.push_back(row); }
   void add(const FlowRow& row) { flows_.push_back(row); }
@@ -115,6 +118,7 @@ class TraceBuilder {
   absl::flat_hash_map<StringId, StackId> stack_ids_;
   absl::flat_hash_map<std::uint64_t, StackId> stack_nodes_;
   absl::flat_hash_map<std::uint64_t, std::size_t> counter_ids_;
+  std::uint32_t last_device_ = 0;  // of the last memory event
 };
 
 }  // namespace vramscope

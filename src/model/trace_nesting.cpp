@@ -90,12 +90,15 @@ void TraceBuilder::order_tracks() {
   }
   std::stable_sort(largest_first.begin(), largest_first.end(),
                    [&](TrackId a, TrackId b) { return begin[a + 1] - begin[a] > begin[b + 1] - begin[b]; });
-  parallel_for(largest_first.size(), [&](std::size_t i) {
-    const TrackId id = largest_first[i];
-    SpanIndex* const order = trace_.spans_by_time.data();
-    sort_by_time(order + begin[id], order + begin[id + 1], ByTime{spans});
-    nest_track(id, trouble[id]);
-  });
+  parallel_for(
+      largest_first.size(),
+      [&](std::size_t i) {
+        const TrackId id = largest_first[i];
+        SpanIndex* const order = trace_.spans_by_time.data();
+        sort_by_time(order + begin[id], order + begin[id + 1], ByTime{spans});
+        nest_track(id, trouble[id]);
+      },
+      worker_count_for(count + trace_.memory.size()));
   for (const std::vector<std::int64_t>& found : trouble) {
     if (found[kOverlapCount] > 0) note("overlapping_siblings", found[kOverlapOffset], found[kOverlapCount]);
   }

@@ -30,6 +30,8 @@ std::string with_unit(std::int64_t number, Unit unit, Wording wording) {
       return format_bytes(number);
     case Unit::bytes_per_step:
       return in_words(N_("{bytes} a step"));
+    case Unit::bytes_per_sample:
+      return in_words(N_("{bytes} a sample"));
     case Unit::bytes_per_hour:
       return in_words(N_("{bytes} an hour"));
     case Unit::nanoseconds:
@@ -61,7 +63,7 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   json.member("title", std::string_view(english(finding.title)));
   json.member("severity", severity_name(finding.severity));
   json.member("confidence", finding.confidence);
-  json.member("summary", std::string_view(english(finding.summary)));
+  json.member("summary", std::string_view(summary_of(finding, Wording::english)));
   json.key("evidence").begin_array();
   for (const Evidence& evidence : finding.evidence) {
     json.begin_object();
@@ -74,10 +76,28 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   }
   json.end_array();
   std::string fix = english(finding.fix);
+  for (const Message& each : finding.fixes) {
+    fix += (fix.empty() ? "" : " ") + sentence(each.id, each.arguments, Wording::english);
+  }
   if (*finding.fix_code != '\0') fix += std::string("\n") + finding.fix_code;
   json.member("fix", std::string_view(fix));
   json.member("doc", std::string_view("docs/rules/" + finding.rule + ".md"));
   json.end_object();
+}
+
+// The number that chooses between the forms of a message: that of its first place with a count.
+std::int64_t deciding_count(std::string_view id, const Arguments& arguments) {
+  std::size_t first = id.size();
+  std::int64_t count = 0;
+  for (const auto& [name, value] : arguments) {
+    const auto* number = std::get_if<std::int64_t>(&value.data);
+    if (number == nullptr || value.unit != Unit::count) continue;
+    const std::size_t at = id.find("{" + name + "}");
+    if (at >= first) continue;
+    first = at;
+    count = *number;
+  }
+  return count;
 }
 
 }  // namespace
@@ -91,7 +111,9 @@ std::string shown(const Value& value, Wording wording) {
 }
 
 std::string sentence(const char* id, const Arguments& arguments, Wording wording) {
-  const char* format = wording == Wording::english || *id == '\0' ? id : tr(id);
+  if (*id == '\0') return {};
+  const auto count = static_cast<long>(deciding_count(id, arguments));
+  const std::string format = wording == Wording::english ? std::string(english_form(id, count)) : tr_n(id, count);
   fmt::dynamic_format_arg_store<fmt::format_context> store;
   for (const auto& [name, value] : arguments) store.push_back(fmt::arg(name.c_str(), shown(value, wording)));
   try {
@@ -101,12 +123,27 @@ std::string sentence(const char* id, const Arguments& arguments, Wording wording
   }
 }
 
+std::string summary_of(const Finding& finding, Wording wording) {
+  // Chinese puts no space between sentences.
+  const bool joined = wording == Wording::chosen_language && language() == "zh";
+  std::string summary = sentence(finding.summary, finding.arguments, wording);
+  const auto add = [&](const Message& message) {
+    const std::string text = sentence(message.id, message.arguments, wording);
+    if (!text.empty()) summary += (joined ? "" : " ") + text;
+  };
+  for (const Message& detail : finding.details) add(detail);
+  add(finding.same_bytes);
+  return summary;
+}
+
 const char* unit_name(Unit unit) {
   switch (unit) {
     case Unit::bytes:
       return "bytes";
     case Unit::bytes_per_step:
       return "bytes/step";
+    case Unit::bytes_per_sample:
+      return "bytes/sample";
     case Unit::bytes_per_hour:
       return "bytes/hour";
     case Unit::nanoseconds:

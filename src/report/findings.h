@@ -12,6 +12,8 @@ enum class Wording { english, chosen_language };
 
 // A message with its places filled in. A place that the arguments do not know is shown as it is written.
 std::string sentence(const char* id, const Arguments& arguments, Wording wording);
+// The summary, and with which other finding it shares its bytes.
+std::string summary_of(const Finding& finding, Wording wording);
 // A number with its unit, as a sentence or a table shows it.
 std::string shown(const Value& value, Wording wording);
 // "bytes", "ns", "bytes/step", …; empty for a plain number or text.

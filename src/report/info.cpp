@@ -5,12 +5,19 @@
 #include "analysis/device_load.h"
 #include "base/saturate.h"
 #include "fmt/format.h"
+#include "report/device_name.h"
+#include "report/fact_lines.h"
+#include "report/info_memory.h"
 #include "report/json.h"
+#include "report/paths.h"
+#include "report/source_kind.h"
+#include "report/unusable_memory.h"
 #include "text/catalogue.h"
 #include "text/format.h"
 #include "text/table.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 namespace vramscope {
 
@@ -18,33 +25,13 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-std::string heading(std::string_view text) {
-  return paint(text, Colour::bold) + "\n";
-}
-
-// "name  value" lines with the values below each other.
-class Facts {
- public:
-  void add(std::string name, std::string value) { rows_.push_back({std::move(name), std::move(value)}); }
-  std::string text() const {
-    std::size_t widest = 0;
-    for (const auto& [name, value] : rows_) widest = std::max(widest, display_width(name));
-    std::string out;
-    for (const auto& [name, value] : rows_) {
-      out += std::string(kIndent, ' ') + name + std::string(widest - display_width(name) + 2, ' ') + value + "\n";
-    }
-    return out;
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> rows_;
-};
-
 std::string format_line(const Source& source) {
   std::string text = source.format;
   if (!source.version.empty()) text += ", " + source.version;
   if (source.compressed) text += std::string(", ") + tr("compressed");
-  return text + ", " + fmt::format(fmt::runtime(tr("{size} of text")), fmt::arg("size", format_bytes(source.bytes)));
+  const std::string size = format_bytes(source.bytes);
+  if (source.memory_state) return text + ", " + size;  // a pickle is no text
+  return text + ", " + fmt::format(fmt::runtime(tr("{size} of text")), fmt::arg("size", size));
 }
 
 std::string processes_line(const Trace& trace) {
@@ -85,6 +72,10 @@ std::string steps_line(const Trace& trace) {
   std::int64_t sum_ns = 0;
   for (const Step& step : trace.steps)
     sum_ns += (step.end_ns - step.begin_ns) / static_cast<std::int64_t>(trace.steps.size());
+  if (trace.steps.size() == 1) {
+    return fmt::format(fmt::runtime(tr("1 (number {number}, {time})")), fmt::arg("number", first->number),
+                       fmt::arg("time", format_duration(sum_ns)));
+  }
   return fmt::format(fmt::runtime(tr("{count} (number {first} to {last}, {mean} each on average)")),
                      fmt::arg("count", format_count(static_cast<std::int64_t>(trace.steps.size()))),
                      fmt::arg("first", first->number), fmt::arg("last", last->number),
@@ -93,10 +84,11 @@ std::string steps_line(const Trace& trace) {
 
 std::string devices_table(const Source& source) {
   TextTable table;
-  table.columns = {
-      {tr("Device"), Align::right},  {tr("Name"), Align::left, Shrink::end}, {tr("Memory"), Align::right},
-      {tr("Kernels"), Align::right}, {tr("Kernel time"), Align::right},      {tr("Copied"), Align::right},
-      {tr("Busy"), Align::right},    {tr("Active span"), Align::right},      {tr("Busy share"), Align::right}};
+  table.columns = {{tr("Device"), Align::right, Shrink::no},         {tr("Name"), Align::left, Shrink::end, 0, 16},
+                   {tr("Memory"), Align::right, Shrink::no, 4},      {tr("Kernels"), Align::right, Shrink::no, 1},
+                   {tr("Kernel time"), Align::right, Shrink::no, 5}, {tr("Copied"), Align::right, Shrink::no, 6},
+                   {tr("Busy"), Align::right, Shrink::no, 2},        {tr("Active span"), Align::right, Shrink::no, 7},
+                   {tr("Busy share"), Align::right, Shrink::no}};
   std::size_t idle = 0;
   for (const DeviceLoad& load : device_loads(source)) {
     const bool has_work = load.span_ns > 0 || load.kernels > 0 || load.memcpy_bytes > 0;
@@ -118,13 +110,13 @@ std::string devices_table(const Source& source) {
                               ? format_share(static_cast<double>(load.busy_ns) / static_cast<double>(load.span_ns))
                               : std::string(tr("N/A"))});
   }
-  std::string text = table.rows.empty() ? std::string() : render(table, terminal().columns, kIndent);
+  std::string text = table.rows.empty() ? std::string() : render(table, table_columns(), kIndent);
   const std::size_t shown_idle = idle > 0 && source.environment.devices.size() <= 4 ? 1 : 0;
   if (idle > shown_idle) {
-    text += std::string(kIndent, ' ') +
-            fmt::format(fmt::runtime(tr("and {count} devices without recorded work")),
-                        fmt::arg("count", idle - shown_idle)) +
-            "\n";
+    const std::size_t count = idle - shown_idle;
+    const std::string more = tr_n("and {count} device without recorded work",
+                                  "and {count} devices without recorded work", static_cast<long>(count));
+    text += wrap(fmt::format(fmt::runtime(more), fmt::arg("count", count)), line_columns(), kIndent);
   }
   return text;
 }
@@ -136,21 +128,45 @@ std::string categories_table(const Source& source) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const CategoryCount& a, const CategoryCount& b) { return a.events > b.events; });
   for (const CategoryCount& count : counts) table.rows.push_back({printable(count.name), format_count(count.events)});
-  return render(table, terminal().columns, kIndent);
+  return render(table, table_columns(), kIndent);
 }
 
 std::string trouble_table(const Source& source) {
   TextTable table;
-  table.columns = {{tr("Trouble"), Align::left}, {tr("Count"), Align::right}, {tr("First at byte"), Align::right}};
+  table.columns = {{tr("Trouble"), Align::left, Shrink::wrap, 0, 24},
+                   {tr("Count"), Align::right},
+                   {tr("First at byte"), Align::right, Shrink::no, 1}};
   for (const Trouble& trouble : source.trouble) {
     table.rows.push_back({trouble.name, format_count(trouble.count), fmt::format("{}", trouble.first_offset)});
   }
-  return render(table, terminal().columns, kIndent);
+  return render(table, table_columns(), kIndent);
+}
+
+std::string memory_events(const MemoryEvents& memory) {
+  const auto count = static_cast<std::int64_t>(memory.size());
+  return fmt::format(
+      fmt::runtime(tr_n("{count} allocation or free", "{count} allocations and frees", static_cast<long>(count))),
+      fmt::arg("count", format_count(count)));
+}
+
+// A file that is no trace.
+std::string memory_source_text(const Source& source) {
+  std::string text = wrap(paint(shown_path(source.path), Colour::bold), line_columns(), 0, kIndent);
+  FactLines facts(Align::left);
+  facts.add(tr("Format"), format_line(source));
+  add_memory_facts(facts, source);
+  facts.add(tr("Trouble"), source.trouble.empty() ? tr("none: the file is whole") : tr("see below"));
+  text += facts.text();
+  if (const std::string table = memory_facts_table(source); !table.empty()) text += "\n" + table;
+  if (!source.events_by_category.empty()) text += "\n" + categories_table(source);
+  if (!source.trouble.empty()) text += "\n" + trouble_table(source);
+  return text;
 }
 
 std::string source_text(const Source& source) {
-  std::string text = heading(printable(source.path));
-  Facts facts;
+  if (kind_of(source) != SourceKind::trace) return memory_source_text(source);
+  std::string text = wrap(paint(shown_path(source.path), Colour::bold), line_columns(), 0, kIndent);
+  FactLines facts(Align::left);
   facts.add(tr("Format"), format_line(source));
   if (const std::string processes = processes_line(source.trace); !processes.empty())
     facts.add(tr("Process"), processes);
@@ -165,9 +181,12 @@ std::string source_text(const Source& source) {
   facts.add(tr("Steps"), steps_line(source.trace));
   if (source.trace.memory.size() > 0) {
     facts.add(tr("Memory"),
-              fmt::format(fmt::runtime(tr("{events} allocations and frees on {devices} devices")),
-                          fmt::arg("events", format_count(static_cast<std::int64_t>(source.trace.memory.size()))),
-                          fmt::arg("devices", source.trace.memory_devices.size())));
+              fmt::format(fmt::runtime(tr_n("{events}, on {devices} device", "{events}, on {devices} devices",
+                                            static_cast<long>(count_memory_devices(source.trace)))),
+                          fmt::arg("events", memory_events(source.trace.memory)),
+                          fmt::arg("devices", count_memory_devices(source.trace))));
+  } else if (const std::string unusable = unusable_memory_text(source); !unusable.empty()) {
+    facts.add(tr("Memory"), unusable);
   } else {
     facts.add(tr("Memory"), tr("no allocations recorded (profile with profile_memory=True)"));
   }
@@ -211,6 +230,7 @@ void write_source(JsonWriter& json, const Source& source) {
   json.member("rank", source.environment.rank).member("world_size", source.environment.world_size);
   if (!source.environment.backend.empty()) json.member("backend", source.environment.backend);
   write_devices(json, source);
+  write_memory_facts(json, source);
   json.key("trouble").begin_array();
   for (const Trouble& trouble : source.trouble) {
     json.begin_object().member("name", trouble.name).member("count", trouble.count);

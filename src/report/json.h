@@ -1,6 +1,6 @@
 #pragma once
-// Writes JSON for machines: integers exact, text always valid UTF-8 (bad bytes become U+FFFD), never in the
-// user's language. One object a call of a verb, then a newline.
+// Writes JSON for machines: integers exact, text always valid UTF-8 (bad bytes become U+FFFD) with every control
+// character escaped, never in the user's language. One object a call of a verb, then a newline.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +39,8 @@ class JsonWriter {
   std::string text() const;
 
  private:
+  void write_text(std::string_view text);
+
   rapidjson::StringBuffer buffer_;
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };

@@ -10,6 +10,7 @@
 #include "analysis/memory_live.h"
 #include "analysis/memory_moment.h"
 #include "model/source.h"
+#include "report/snapshot_facts.h"
 
 namespace vramscope {
 
@@ -20,6 +21,8 @@ struct MemoryOptions {
   std::optional<std::size_t> top;  // rows of what is live; not set: 10 in text, all in JSON
   std::size_t points = 1000;       // of each curve in JSON
   DeviceFilter device;
+  SnapshotChoice snapshot;  // of sources that are snapshots, `by` and `at` are of traces
+  bool is_list = false;     // several files were given: JSON has "sources" even for one that could be read
 };
 
 // The facts of one source, computed once.

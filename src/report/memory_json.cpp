@@ -3,6 +3,10 @@
 #include "analysis/memory_thin.h"
 #include "report/json.h"
 #include "report/memory.h"
+#include "report/memory_log.h"
+#include "report/snapshot_growth.h"
+#include "report/snapshot_json.h"
+#include "report/source_kind.h"
 
 namespace vramscope {
 
@@ -45,6 +49,8 @@ class DeviceJson {
   void write() {
     json_.begin_object();
     json_.member("device", std::string_view(source_.trace.memory_devices[memory_.device].name()));
+    const std::string_view process = source_.trace.process_sharing(memory_.device);
+    if (!process.empty()) json_.member("process", process);
     json_.member("curve", name_of(memory_.kind));
     write_sums();
     const std::vector<LiveBlock> blocks = live_after(source_.trace, facts_.pairs, memory_, memory_.peak + 1);
@@ -180,13 +186,43 @@ class DeviceJson {
   const MemoryOptions& options_;
 };
 
-void write_source(JsonWriter& json, const Source& source, const MemoryOptions& options) {
-  json.begin_object();
-  json.member("path", std::string_view(source.path));
+void write_trace(JsonWriter& json, const Source& source, const MemoryOptions& options) {
   const SourceMemory facts = measure_memory(source, options.device);
   json.key("devices").begin_array();
   for (const DeviceMemory& memory : facts.devices) DeviceJson(json, source, facts, memory, options).write();
   json.end_array();
+}
+
+void write_snapshot(JsonWriter& json, const Source& source, const Case& input, const MemoryOptions& options) {
+  json.member("kind", "snapshot");
+  json.key("settings").begin_object();
+  for (const auto& [name, value] : source.memory_state->settings) json.member(name, std::string_view(value));
+  json.end_object().key("devices").begin_array();
+  for (const SnapshotDevice& facts : measure_snapshot(source, input, options.device)) {
+    json.begin_object();
+    write_snapshot_device(json, source, facts, options);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_source(JsonWriter& json, const Source& source, const Case& input, const MemoryOptions& options) {
+  json.begin_object();
+  json.member("path", std::string_view(source.path));
+  switch (kind_of(source)) {
+    case SourceKind::snapshot:
+      write_snapshot(json, source, input, options);
+      break;
+    case SourceKind::log:
+      write_log(json, source, input, options);
+      break;
+    case SourceKind::timeline:
+      write_timeline(json, source, options);
+      break;
+    case SourceKind::trace:
+      write_trace(json, source, options);
+      break;
+  }
   json.key("trouble").begin_array();
   for (const Trouble& trouble : source.trouble) {
     json.begin_object();
@@ -203,13 +239,18 @@ void write_source(JsonWriter& json, const Source& source, const MemoryOptions& o
 
 std::string memory_json(const Case& input, const MemoryOptions& options) {
   JsonWriter json;
-  if (input.sources.size() == 1) {
-    write_source(json, input.sources.front(), options);
+  if (input.sources.size() == 1 && !options.is_list) {
+    write_source(json, input.sources.front(), input, options);
     return json.text();
   }
   json.begin_object().key("sources").begin_array();
-  for (const Source& source : input.sources) write_source(json, source, options);
-  json.end_array().end_object();
+  for (const Source& source : input.sources) write_source(json, source, input, options);
+  json.end_array();
+  if (const SnapshotOrder order = order_snapshots(input); order.sources.size() > 1) {
+    json.key("growth");
+    write_growth(json, order, options);
+  }
+  json.end_object();
   return json.text();
 }
 

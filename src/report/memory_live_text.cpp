@@ -11,6 +11,7 @@
 #include "text/table.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 namespace vramscope {
 
@@ -171,19 +172,24 @@ std::string title_of(const LiveSet& set, const MemoryOptions& options) {
 }
 
 std::string sentence_of(const LiveSet& set) {
-  const auto fill = [&](const char* text) {
-    return fmt::format(fmt::runtime(text), fmt::arg("level", format_bytes(set.level_bytes)),
-                       fmt::arg("live", format_bytes(set.live_bytes)), fmt::arg("count", format_count(set.live_count)),
+  const auto fill = [&](std::string_view both) {
+    return fmt::format(fmt::runtime(tr_n(both, static_cast<long>(set.live_count))),
+                       fmt::arg("level", format_bytes(set.level_bytes)), fmt::arg("live", format_bytes(set.live_bytes)),
+                       fmt::arg("count", format_count(set.live_count)),
                        fmt::arg("before", format_bytes(set.before_bytes.value_or(0))));
   };
   if (set.before_bytes && *set.before_bytes == 0)
-    return fill(tr("{level}, all made in the recording ({count} blocks)."));
+    return fill(NN_("{level}, all made in the recording ({count} block).",
+                    "{level}, all made in the recording ({count} blocks)."));
   if (set.before_bytes) {
-    return fill(tr("{level}: {live} made in the recording ({count} blocks), {before} from before it."));
+    return fill(NN_("{level}: {live} made in the recording ({count} block), {before} from before it.",
+                    "{level}: {live} made in the recording ({count} blocks), {before} from before it."));
   }
   if (set.is_relative)
-    return fill(tr("{live} made in the recording ({count} blocks); what was there before is unknown."));
-  return fill(tr("{level} by the profiler's totals, {live} made in the recording ({count} blocks)."));
+    return fill(NN_("{live} made in the recording ({count} block); what was there before is unknown.",
+                    "{live} made in the recording ({count} blocks); what was there before is unknown."));
+  return fill(NN_("{level} by the profiler's totals, {live} made in the recording ({count} block).",
+                  "{level} by the profiler's totals, {live} made in the recording ({count} blocks)."));
 }
 
 std::string rest_text(const LiveSet& set, std::size_t shown) {
@@ -201,12 +207,12 @@ std::string count_text(const LiveRow& row) {
 std::string table_text(const LiveSet& set, std::size_t shown, LiveBy by) {
   TextTable table;
   table.columns = {{tr("Bytes"), Align::right, Shrink::no},
-                   {tr("Share"), Align::right, Shrink::no},
-                   {tr("Blocks"), Align::right, Shrink::no},
-                   {by == LiveBy::step ? tr("Allocated in") : tr("Operator"), Align::left, Shrink::middle}};
+                   {tr("Share"), Align::right, Shrink::no, 1},
+                   {tr("Blocks"), Align::right, Shrink::no, 2},
+                   {by == LiveBy::step ? tr("Allocated in") : tr("Operator"), Align::left, Shrink::middle, 0, 12}};
   const bool has_where =
       std::any_of(set.rows.begin(), set.rows.end(), [](const LiveRow& row) { return !row.where.empty(); });
-  if (has_where) table.columns.push_back({tr("Your code"), Align::left, Shrink::middle});
+  if (has_where) table.columns.push_back({tr("Your code"), Align::left, Shrink::middle, 0, 14});
   constexpr std::size_t kNumbers = 32;  // columns that the bytes, share and blocks take
   const std::size_t frame_columns =
       terminal().columns > 2 * kNumbers ? (terminal().columns - kNumbers) / 2 : kNumbers / 2;
@@ -215,21 +221,22 @@ std::string table_text(const LiveSet& set, std::size_t shown, LiveBy by) {
     table.rows.push_back({format_bytes(row.bytes), set.share(row.bytes), count_text(row), row.what});
     if (has_where) table.rows.back().push_back(short_frame(row.where, frame_columns));
   }
-  return render(table, terminal().columns, 2);
+  return render(table, table_columns(), 2);
 }
 
 // Every stack under its bytes: what people paste into an editor.
 std::string stacks_text(const LiveSet& set, std::size_t shown) {
   const StringPool& strings = set.source.trace.strings;
-  const std::size_t width = terminal().columns > 20 ? terminal().columns - 6 : 14;
+  const std::size_t width = table_columns() - 6;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     const LiveRow& row = set.rows[i];
     std::string head = format_bytes(row.bytes) + "  " + set.share(row.bytes);
     if (row.count >= 0) {
-      head += "  " + fmt::format(fmt::runtime(tr("{count} blocks")), fmt::arg("count", format_count(row.count)));
+      head += "  " + fmt::format(fmt::runtime(tr_n("{count} block", "{count} blocks", static_cast<long>(row.count))),
+                                 fmt::arg("count", format_count(row.count)));
     }
-    text += "  " + paint(head, Colour::bold) + (row.what.empty() ? "" : "  ") + row.what + "\n";
+    text += wrap(paint(head, Colour::bold) + (row.what.empty() ? "" : "  ") + row.what, line_columns(), 2, 2);
     if (row.stack.empty() && row.what.empty()) text += std::string("      ") + tr("[no stack recorded]") + "\n";
     for (std::size_t f = 0; f < std::min(row.stack.size(), kMostFrames); ++f) {
       const std::string_view frame = strings.view(row.stack[f]);
@@ -238,11 +245,20 @@ std::string stacks_text(const LiveSet& set, std::size_t shown) {
     }
     if (row.stack.size() > kMostFrames) {
       text += std::string("      ") + dots() +
-              fmt::format(fmt::runtime(tr(" {count} more frames")), fmt::arg("count", row.stack.size() - kMostFrames)) +
+              fmt::format(fmt::runtime(tr_n(" {count} more frame", " {count} more frames",
+                                            static_cast<long>(row.stack.size() - kMostFrames))),
+                          fmt::arg("count", row.stack.size() - kMostFrames)) +
               "\n";
     }
   }
   return text;
+}
+
+// For one of several sources: the verb refuses a moment that no source has.
+std::string outside_sentence(const MemoryOptions& options) {
+  if (options.at && options.at->kind != MomentKind::step) return tr("The moment lies outside this recording.");
+  return fmt::format(fmt::runtime(tr("The recording has no step {number}.")),
+                     fmt::arg("number", options.at ? options.at->value : 0));
 }
 
 }  // namespace
@@ -255,26 +271,22 @@ std::string time_since_start(const Source& source, std::int64_t time_ns) {
 std::string live_text(const Source& source, const SourceMemory& facts, const DeviceMemory& memory,
                       const MemoryOptions& options) {
   if (!memory.has_addresses()) {
-    return std::string("  ") +
-           tr("What was live cannot be told: the trace has no addresses (PyTorch writes them from 1.11 on).") + "\n";
+    return wrap(tr("What was live cannot be told: the trace has no addresses (PyTorch writes them from 1.11 on)."),
+                line_columns(), 2);
   }
   const std::optional<FoundMoment> moment = find_moment(source, memory, options.at.value_or(Moment{}));
-  if (!moment) {
-    return "  " +
-           fmt::format(fmt::runtime(tr("The recording has no step {number}.")),
-                       fmt::arg("number", options.at ? options.at->value : 0)) +
-           "\n";
-  }
+  if (!moment) return wrap(outside_sentence(options), line_columns(), 2);
   const LiveSet set = live_set(source, facts, memory, *moment, options);
   const std::string title = title_of(set, options);
   const std::string sentence = sentence_of(set);
   const bool fits = display_width(title) + display_width(sentence) + 4 <= terminal().columns;
-  std::string text = "  " + paint(title, Colour::bold) + (fits ? "  " : "\n  ") + sentence + "\n";
+  std::string text = fits ? "  " + paint(title, Colour::bold) + "  " + sentence + "\n"
+                          : wrap(paint(title, Colour::bold), line_columns(), 2) + wrap(sentence, line_columns(), 2);
   if (set.rows.empty()) return text;
   const std::size_t shown = std::min(set.rows.size(), options.top.value_or(kTopRows));
   const LiveBy by = options.by.value_or(LiveBy::op_and_stack);
   text += by == LiveBy::stack ? stacks_text(set, shown) : table_text(set, shown, by);
-  if (shown < set.rows.size()) text += "  " + rest_text(set, shown) + "\n";
+  if (shown < set.rows.size()) text += wrap(rest_text(set, shown), line_columns(), 2);
   return text;
 }
 

@@ -2,14 +2,23 @@
 
 #include "analysis/memory_sums.h"
 #include "fmt/format.h"
+#include "report/device_name.h"
+#include "report/fact_lines.h"
 #include "report/memory.h"
 #include "report/memory_live_text.h"
+#include "report/memory_log.h"
+#include "report/paths.h"
+#include "report/snapshot_growth.h"
+#include "report/snapshot_text.h"
+#include "report/source_kind.h"
+#include "report/unusable_memory.h"
 #include "text/catalogue.h"
 #include "text/curve.h"
 #include "text/format.h"
 #include "text/table.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 namespace vramscope {
 
@@ -19,61 +28,8 @@ constexpr std::size_t kStepRows = 10;  // of the steps' table; more are shown as
 constexpr std::int64_t kFlatBytes =
     64 * 1024;  // a curve that moves less is told in words beside a device that has more
 
-std::string count_of(std::int64_t count, const char* singular, const char* plural) {
-  return fmt::format(fmt::runtime(tr_n(singular, plural, static_cast<long>(count))),
-                     fmt::arg("count", format_count(count)));
-}
-
-// Rows of label, value and remark, the values right-aligned.
-class Facts {
- public:
-  void add(std::string label, std::string value, std::string remark = {}) {
-    rows_.push_back({std::move(label), std::move(value), std::move(remark)});
-  }
-  std::string text() const {
-    std::size_t label = 0;
-    std::size_t value = 0;
-    for (const Row& row : rows_) {
-      label = std::max(label, display_width(row.label));
-      value = std::max(value, display_width(row.value));
-    }
-    std::string text;
-    for (const Row& row : rows_) {
-      text += "  " + row.label + std::string(label - display_width(row.label) + 2, ' ');
-      text += std::string(value - display_width(row.value), ' ') + row.value;
-      if (!row.remark.empty()) text += "  " + row.remark;
-      text += "\n";
-    }
-    return text;
-  }
-
- private:
-  struct Row {
-    std::string label;
-    std::string value;
-    std::string remark;
-  };
-  std::vector<Row> rows_;
-};
-
-// Lines of at most `width` columns, broken at spaces and indented.
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t cut = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, cut);
-    const std::size_t columns = display_width(word);
-    if (column > 0 && column + 1 + columns > width) {
-      out += "\n";
-      column = 0;
-    }
-    out += column == 0 ? std::string(indent, ' ') : " ";
-    column += column == 0 ? indent + columns : 1 + columns;
-    out += word;
-    text.remove_prefix(std::min(cut + 1, text.size()));
-  }
-  return out + "\n";
+std::string count_of(std::int64_t count, std::string_view both) {
+  return fmt::format(fmt::runtime(tr_n(both, static_cast<long>(count))), fmt::arg("count", format_count(count)));
 }
 
 std::int64_t range_of(const DeviceMemory& memory) {
@@ -82,11 +38,11 @@ std::int64_t range_of(const DeviceMemory& memory) {
 
 std::string device_title(const Source& source, const DeviceMemory& memory) {
   const MemoryDevice& device = source.trace.memory_devices[memory.device];
-  std::string title = paint(device.name(), Colour::bold);
+  std::string title = paint(memory_device_title(source.trace, memory.device), Colour::bold);
   for (const DeviceInfo& info : source.environment.devices) {
     if (!device.is_cpu() && info.id == device.index && !info.name.empty()) title += "  " + printable(info.name);
   }
-  return title + "\n";
+  return wrap(title, line_columns(), 0, 2);
 }
 
 std::string signed_bytes(std::int64_t bytes) {
@@ -112,9 +68,8 @@ std::string reserved_remark(const Source& source, const DeviceMemory& memory) {
 // What makes the figures less than they seem.
 std::string caveats(const DeviceMemory& memory) {
   std::vector<std::string> lines;
-  const auto counted = [&](const char* text, std::int64_t count) {
-    if (count == 0) return;
-    lines.push_back(fmt::format(fmt::runtime(text), fmt::arg("count", format_count(count))));
+  const auto counted = [&](std::string_view both, std::int64_t count) {
+    if (count > 0) lines.push_back(count_of(count, both));
   };
   if (memory.kind == CurveKind::relative) {
     lines.emplace_back(
@@ -122,7 +77,8 @@ std::string caveats(const DeviceMemory& memory) {
            "allocated before is not in these figures."));
   }
   if (memory.kind == CurveKind::partly_written) {
-    counted(tr("The profiler wrote no total with {count} events; theirs is worked out from their neighbours."),
+    counted(NN_("The profiler wrote no total with {count} event; its total is worked out from its neighbours.",
+                "The profiler wrote no total with {count} events; theirs is worked out from their neighbours."),
             memory.events_without_total);
   }
   if (memory.begin_bytes > memory.peak_bytes()) {
@@ -130,18 +86,18 @@ std::string caveats(const DeviceMemory& memory) {
                                 fmt::arg("bytes", format_bytes(memory.begin_bytes))));
   }
   const PairCounts& pairs = memory.pairs;
-  counted(tr("Frees of memory that was allocated before the recording: {count}."), pairs.frees_without_alloc);
-  counted(tr("Frees of addresses that had been freed already: {count}."), pairs.repeated_frees);
-  counted(tr("Allocations of addresses that were still live (a free is missing): {count}."), pairs.allocs_over_live);
-  counted(tr("Frees of another size than was allocated: {count}."), pairs.size_mismatches);
-  if (pairs.with_address > 0) counted(tr("Events without an address: {count}."), pairs.without_address);
+  counted(N_("Frees of memory that was allocated before the recording: {count}."), pairs.frees_without_alloc);
+  counted(N_("Frees of addresses that had been freed already: {count}."), pairs.repeated_frees);
+  counted(N_("Allocations of addresses that were still live (a free is missing): {count}."), pairs.allocs_over_live);
+  counted(N_("Frees of another size than was allocated: {count}."), pairs.size_mismatches);
+  if (pairs.with_address > 0) counted(N_("Events without an address: {count}."), pairs.without_address);
   std::string text;
-  for (const std::string& line : lines) text += wrapped(line, terminal().columns, 2);
+  for (const std::string& line : lines) text += wrap(line, terminal().columns, 2);
   return text;
 }
 
 std::string summary(const Source& source, const DeviceMemory& memory) {
-  Facts facts;
+  FactLines facts(Align::right);
   facts.add(tr("Peak"), format_bytes(memory.peak_bytes()), peak_remark(source, memory));
   if (memory.max_reserved_bytes && *memory.max_reserved_bytes > 0) {
     facts.add(tr("Reserved"), format_bytes(*memory.max_reserved_bytes), reserved_remark(source, memory));
@@ -151,9 +107,9 @@ std::string summary(const Source& source, const DeviceMemory& memory) {
             fmt::format(fmt::runtime(tr("{change} against the start")),
                         fmt::arg("change", signed_bytes(subtract_bytes(memory.end_bytes, memory.begin_bytes)))));
   facts.add(tr("Allocated"), format_bytes(memory.alloc_bytes),
-            count_of(memory.allocs, N_("in {count} allocation"), N_("in {count} allocations")));
+            count_of(memory.allocs, NN_("in {count} allocation", "in {count} allocations")));
   facts.add(tr("Freed"), format_bytes(memory.free_bytes),
-            count_of(memory.frees, N_("in {count} free"), N_("in {count} frees")));
+            count_of(memory.frees, NN_("in {count} free", "in {count} frees")));
   return facts.text();
 }
 
@@ -232,10 +188,9 @@ std::string curve_text(const Source& source, const DeviceMemory& memory) {
   options.format_time = format_duration;
   std::string text = "\n" + plot(lines, marks, options);
   if (const std::int64_t start_ns = source.start_ns.value_or(window.begin_ns); start_ns < window.begin_ns) {
-    text += "  " +
-            fmt::format(fmt::runtime(tr("The plot begins {time} after the start of the recording.")),
-                        fmt::arg("time", time_since_start(source, window.begin_ns))) +
-            "\n";
+    text += wrap(fmt::format(fmt::runtime(tr("The plot begins {time} after the start of the recording.")),
+                             fmt::arg("time", time_since_start(source, window.begin_ns))),
+                 line_columns(), 2);
   }
   return text;
 }
@@ -243,9 +198,14 @@ std::string curve_text(const Source& source, const DeviceMemory& memory) {
 std::string steps_text(const DeviceMemory& memory) {
   if (memory.steps.empty()) return {};
   TextTable table;
-  for (const char* const title :
-       {N_("Step"), N_("At begin"), N_("At end"), N_("Kept"), N_("Peak"), N_("Allocated"), N_("Freed")}) {
-    table.columns.push_back({tr(title), Align::right, Shrink::no});
+  struct Title {
+    const char* text;
+    int drop;  // where the terminal is narrow
+  };
+  for (const Title& title :
+       {Title{N_("Step"), 0}, Title{N_("At begin"), 3}, Title{N_("At end"), 2}, Title{N_("Kept"), 0},
+        Title{N_("Peak"), 1}, Title{N_("Allocated"), 5}, Title{N_("Freed"), 4}}) {
+    table.columns.push_back({tr(title.text), Align::right, Shrink::no, title.drop});
   }
   const std::size_t count = memory.steps.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -258,7 +218,7 @@ std::string steps_text(const DeviceMemory& memory) {
                           signed_bytes(step.kept_bytes), format_bytes(step.peak_bytes), format_bytes(step.alloc_bytes),
                           format_bytes(step.free_bytes)});
   }
-  return "\n  " + paint(tr("Step by step"), Colour::bold) + "\n" + render(table, terminal().columns, 2);
+  return "\n  " + paint(tr("Step by step"), Colour::bold) + "\n" + render(table, table_columns(), 2);
 }
 
 std::string device_text(const Source& source, const SourceMemory& facts, const DeviceMemory& memory,
@@ -276,32 +236,37 @@ std::string device_text(const Source& source, const SourceMemory& facts, const D
 std::string source_header(const Source& source, const SourceMemory& facts) {
   std::int64_t events = 0;
   for (const DeviceMemory& memory : facts.devices) events += static_cast<std::int64_t>(memory.events.size());
-  std::string text = paint(printable(source.path), Colour::bold) + "  " +
-                     count_of(events, N_("{count} memory event"), N_("{count} memory events"));
+  std::string text = paint(shown_path(source.path), Colour::bold) + "  " +
+                     count_of(events, NN_("{count} memory event", "{count} memory events"));
   if (source.start_ns && source.end_ns) {
     text += fmt::format(fmt::runtime(tr(" in a recording of {time}")),
                         fmt::arg("time", time_since_start(source, *source.end_ns)));
   }
-  return text + "\n";
+  return wrap(text, line_columns(), 0, 2);
 }
 
-std::string source_text(const Source& source, const MemoryOptions& options) {
-  const SourceMemory facts = measure_memory(source, options.device);
-  if (source.trace.memory.size() == 0) {
-    const std::string sentence =
-        fmt::format(fmt::runtime(tr("{path} has no memory events; record it with profile_memory=True "
-                                    "(torch.profiler.profile) to see where the memory goes.")),
-                    fmt::arg("path", printable(source.path)));
-    return wrapped(sentence, terminal().columns, 0);
+// Why there is nothing to show.
+std::string no_memory_text(const Source& source) {
+  if (const std::string unusable = unusable_memory_text(source); !unusable.empty()) {
+    return wrap(shown_path(source.path) + ": " + unusable, terminal().columns);
   }
+  return wrap(fmt::format(fmt::runtime(tr("{path} has no memory events; record it with profile_memory=True "
+                                          "(torch.profiler.profile) to see where the memory goes.")),
+                          fmt::arg("path", shown_path(source.path))),
+              terminal().columns);
+}
+
+std::string trace_text(const Source& source, const MemoryOptions& options) {
+  const SourceMemory facts = measure_memory(source, options.device);
+  if (source.trace.memory.size() == 0) return no_memory_text(source);
   std::string text = source_header(source, facts);
   if (facts.devices.empty()) {
     std::string names;
     for (const MemoryDevice& device : source.trace.memory_devices) names += (names.empty() ? "" : ", ") + device.name();
-    return text +
-           fmt::format(fmt::runtime(tr("No memory events on the chosen device; there are some on: {names}.")),
-                       fmt::arg("names", names)) +
-           "\n";
+    return text + wrap(fmt::format(fmt::runtime(tr("No memory events on the chosen device; there are some on: "
+                                                   "{names}.")),
+                                   fmt::arg("names", names)),
+                       line_columns());
   }
   const bool has_larger = std::any_of(facts.devices.begin(), facts.devices.end(),
                                       [](const DeviceMemory& memory) { return range_of(memory) >= kFlatBytes; });
@@ -311,13 +276,32 @@ std::string source_text(const Source& source, const MemoryOptions& options) {
   return text;
 }
 
+std::string source_text(const Source& source, const Case& input, const MemoryOptions& options) {
+  switch (kind_of(source)) {
+    case SourceKind::snapshot:
+      return snapshot_text(source, input, options);
+    case SourceKind::log:
+      return log_text(source, input, options);
+    case SourceKind::timeline:
+      return timeline_text(source);
+    case SourceKind::trace:
+      break;
+  }
+  return trace_text(source, options);
+}
+
 }  // namespace
 
 std::string memory_text(const Case& input, const MemoryOptions& options) {
-  std::string text;
+  const SnapshotOrder snapshots = order_snapshots(input);
+  std::vector<const Source*> sources = snapshots.sources;
   for (const Source& source : input.sources) {
+    if (kind_of(source) != SourceKind::snapshot) sources.push_back(&source);
+  }
+  std::string text = growth_text(snapshots, options);
+  for (const Source* source : sources) {
     if (!text.empty()) text += "\n\n";
-    text += source_text(source, options);
+    text += source_text(*source, input, options);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include "fmt/format.h"
 #include "report/ops_report.h"
+#include "text/terminal.h"
 #include "text/utf8.h"
 
 namespace vramscope {
@@ -30,9 +31,15 @@ std::string line(const Fields& fields) {
   return out + "\n";
 }
 
-std::string joined(const std::vector<std::string>& frames) {
+// Exact bytes for files and programs; a terminal gets no control characters.
+std::string text_field(std::string_view text) {
+  return terminal().is_terminal ? printable(text) : valid_utf8(text);
+}
+
+template <typename Text>
+std::string joined(const std::vector<Text>& frames) {
   std::string out;
-  for (const std::string& frame : frames) out += (out.empty() ? "" : ";") + valid_utf8(frame);
+  for (const std::string_view frame : frames) out += (out.empty() ? "" : ";") + text_field(frame);
   return out;
 }
 
@@ -51,10 +58,10 @@ Fields header(const OpQuery& query, bool has_flops) {
 }
 
 Fields row_fields(const OpRow& row, const OpQuery& query, bool has_flops) {
-  Fields fields = {valid_utf8(row.name), row_kind_name(row.kind)};
+  Fields fields = {text_field(row.name), row_kind_name(row.kind)};
   if (query.by_step) fields.push_back(row.step ? std::to_string(*row.step) : std::string());
-  if (query.by_annotation) fields.push_back(valid_utf8(row.annotation));
-  if (query.by_shape) fields.push_back(valid_utf8(row.shapes));
+  if (query.by_annotation) fields.push_back(text_field(row.annotation));
+  if (query.by_shape) fields.push_back(text_field(row.shapes));
   if (query.by_stack) fields.push_back(joined(row.stack));
   const OpTotals& totals = row.totals;
   for (const std::int64_t number :
@@ -83,7 +90,7 @@ Fields lifetime_header() {
 Fields lifetime_fields(const OpLifetime& life, const Trace& trace) {
   std::vector<std::string> by;
   for (const auto& [op, bytes] : life.freed_by) by.push_back(fmt::format("{}={}", op, bytes));
-  Fields fields = {valid_utf8(life.op), trace.memory_devices[life.device].name()};
+  Fields fields = {text_field(life.op), trace.memory_devices[life.device].name()};
   for (const std::int64_t number : {life.allocs, life.alloc_bytes, life.freed_same_op_bytes, life.freed_same_step_bytes,
                                     life.freed_later_step_bytes, life.freed_outside_steps_bytes, life.never_freed_bytes,
                                     life.free_not_seen_bytes}) {
@@ -95,8 +102,8 @@ Fields lifetime_fields(const OpLifetime& life, const Trace& trace) {
 
 }  // namespace
 
-std::string ops_csv(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit) {
-  const bool many = results.size() > 1;
+std::string ops_csv(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit, bool is_list) {
+  const bool many = is_list || results.size() > 1;
   const bool lifetimes = !results.empty() && results.front().lifetimes.has_value();
   const bool has_flops =
       std::any_of(results.begin(), results.end(), [](const OpsResult& result) { return result.table.has_flops; });
@@ -106,7 +113,7 @@ std::string ops_csv(const std::vector<OpsResult>& results, const OpQuery& query,
   };
   std::string out = write(lifetimes ? lifetime_header() : header(query, has_flops), "source");
   for (const OpsResult& result : results) {
-    const std::string source = valid_utf8(result.source->path);
+    const std::string source = text_field(result.source->path);
     const std::size_t all = lifetimes ? result.lifetimes->ops.size() : result.table.rows.size();
     for (std::size_t i = 0; i < shown_rows(all, limit); ++i) {
       out += write(lifetimes ? lifetime_fields(result.lifetimes->ops[i], result.source->trace)

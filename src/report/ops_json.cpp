@@ -13,7 +13,7 @@ void write_row(JsonWriter& json, const OpRow& row, const OpQuery& query) {
   if (query.by_shape) json.member("shape", row.shapes);
   if (query.by_stack) {
     json.key("stack").begin_array();
-    for (const std::string& frame : row.stack) json.value(frame);
+    for (const std::string_view frame : row.stack) json.value(frame);
     json.end_array();
   }
   json.member("count", totals.count)
@@ -29,15 +29,20 @@ void write_row(JsonWriter& json, const OpRow& row, const OpQuery& query) {
       .end_object();
 }
 
+void write_device(JsonWriter& json, const Trace& trace, std::uint32_t device) {
+  json.member("device", trace.memory_devices[device].name());
+  if (const std::string_view process = trace.process_sharing(device); !process.empty()) json.member("process", process);
+}
+
 void write_steps(JsonWriter& json, const OpsResult& result) {
   json.key("steps").begin_array();
   for (const StepUse& step : result.steps) {
     json.begin_object().member("number", step.number).member("begin_ns", step.begin_ns).member("end_ns", step.end_ns);
     json.key("devices").begin_array();
     for (const StepDevice& use : step.devices) {
-      json.begin_object()
-          .member("device", result.source->trace.memory_devices[use.device].name())
-          .member("alloc_bytes", use.alloc_bytes)
+      json.begin_object();
+      write_device(json, result.source->trace, use.device);
+      json.member("alloc_bytes", use.alloc_bytes)
           .member("free_bytes", use.free_bytes)
           .member("kept_bytes", use.kept_bytes)
           .member("peak_bytes", use.peak_bytes)
@@ -50,10 +55,9 @@ void write_steps(JsonWriter& json, const OpsResult& result) {
 }
 
 void write_lifetime(JsonWriter& json, const OpLifetime& life, const Trace& trace) {
-  json.begin_object()
-      .member("op", life.op)
-      .member("device", trace.memory_devices[life.device].name())
-      .member("allocs", life.allocs)
+  json.begin_object().member("op", life.op);
+  write_device(json, trace, life.device);
+  json.member("allocs", life.allocs)
       .member("alloc_bytes", life.alloc_bytes)
       .member("freed_same_op_bytes", life.freed_same_op_bytes)
       .member("freed_same_step_bytes", life.freed_same_step_bytes)
@@ -117,9 +121,9 @@ void write_source(JsonWriter& json, const OpsResult& result, const OpQuery& quer
 
 }  // namespace
 
-std::string ops_json(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit) {
+std::string ops_json(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit, bool is_list) {
   JsonWriter json;
-  if (results.size() == 1) {
+  if (results.size() == 1 && !is_list) {
     write_source(json, results.front(), query, limit);
     return json.text();
   }

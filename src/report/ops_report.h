@@ -31,9 +31,11 @@ OpsResult analyse_ops(const Source& source, const OpQuery& query, bool lifetimes
 std::string ops_text(const OpsResult& result, const OpQuery& query, std::size_t limit);
 // A header line, then one line a row; exact integers, fields quoted as in RFC 4180. With lifetimes: those.
 // A column names the source when there are several.
-std::string ops_csv(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit);
-// One object (docs/schemas/ops.schema.json); with several sources {"sources":[…]}.
-std::string ops_json(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit);
+std::string ops_csv(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit,
+                    bool is_list = false);
+// One object (docs/schemas/ops.schema.json); with several sources, or `is_list`, {"sources":[…]}.
+std::string ops_json(const std::vector<OpsResult>& results, const OpQuery& query, std::size_t limit,
+                     bool is_list = false);
 
 // Parts of ops_text.
 std::string ops_table_text(const OpsResult& result, const OpQuery& query, std::size_t limit);

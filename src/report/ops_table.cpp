@@ -2,13 +2,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "fmt/format.h"
 #include "report/ops_report.h"
 #include "text/catalogue.h"
 #include "text/format.h"
+#include "text/table.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 namespace vramscope {
 
@@ -20,8 +24,9 @@ constexpr std::size_t kMostShapes = 80;
 constexpr std::size_t kMostStack = 75;
 constexpr std::size_t kGap = 2;
 
-// What is left out first where the terminal is narrow. Columns of rank kStays never are.
-enum Rank : int { kShares, kAverages, kSelfMemory, kMemory, kSelfTime, kStays };
+// What is left out first where the terminal is narrow. Columns of rank kStays never are, nor is the sorted one; the
+// self or total beside that has rank kPartner.
+enum Rank : int { kShares, kAverages, kSelfMemory, kMemory, kSelfTime, kTotals, kPartner, kCalls, kGroups, kStays };
 
 struct Column {
   std::string title;
@@ -29,6 +34,8 @@ struct Column {
   OpColumn sorts = OpColumn::name;  // the sort key that this column shows
   std::size_t width = kCellWidth;
   bool left = false;
+  bool is_text = false;   // may be cut
+  std::size_t place = 0;  // in the whole table
   // The lines of a cell: one, save for stacks.
   std::function<std::vector<std::string>(const OpRow&)> cell;
 };
@@ -86,7 +93,8 @@ class OpTableText {
         shown_(shown_rows(table_.rows.size(), limit)),
         device_(device_label(result.source->trace)) {
     choose_columns();
-    if (terminal().is_terminal) fit(terminal().columns);
+    for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].place = i;
+    if (terminal().fit == Fit::width) fit(terminal().columns);
   }
 
   std::string text() const {
@@ -117,45 +125,50 @@ class OpTableText {
     add(std::move(title), rank, key, [key](const OpRow& row) { return format_torch_memory(value_of(row, key)); });
   }
   // A column as wide as its longest line and four more, up to `most`.
-  void add_text(std::string title, std::size_t most, bool left,
+  void add_text(std::string title, Rank rank, std::size_t most, bool left,
                 std::function<std::vector<std::string>(const OpRow&)> cell) {
     Column column;
     column.title = std::move(title);
+    column.rank = rank;
     column.left = left;
+    column.is_text = true;
     column.cell = std::move(cell);
-    column.width = display_width(column.title);
-    for (std::size_t i = 0; i < shown_; ++i) {
-      for (const std::string& line : column.cell(table_.rows[i])) {
-        column.width = std::max(column.width, display_width(line) + 4);
-      }
-    }
-    column.width = std::min(column.width, most);
+    constexpr std::size_t kAir = 4;
+    column.width = std::min(std::max(display_width(column.title), widest_cell(column) + kAir), most);
     columns_.push_back(std::move(column));
   }
 
+  std::size_t widest_cell(const Column& column) const {
+    std::size_t widest = 0;
+    for (std::size_t i = 0; i < shown_; ++i) {
+      for (const std::string& line : column.cell(table_.rows[i])) widest = std::max(widest, display_width(line));
+    }
+    return widest;
+  }
+
   void choose_columns() {
-    add_text(tr("Name"), kMostName, false,
+    add_text(tr("Name"), kStays, kMostName, false,
              [](const OpRow& row) { return std::vector<std::string>{printable(row.name)}; });
     if (query_.by_step) {
       add(tr("Step"), kStays, OpColumn::name,
           [](const OpRow& row) { return row.step ? std::to_string(*row.step) : "-"; });
     }
     if (query_.by_annotation) {
-      add_text(tr("Annotation"), kMostName, false, [](const OpRow& row) {
+      add_text(tr("Annotation"), kGroups, kMostName, false, [](const OpRow& row) {
         return std::vector<std::string>{row.annotation.empty() ? "-" : printable(row.annotation)};
       });
     }
     choose_time_columns();
     if (table_.has_memory) choose_memory_columns();
-    add(tr("# of Calls"), kStays, OpColumn::count, [](const OpRow& row) { return std::to_string(row.totals.count); });
+    add(tr("# of Calls"), kCalls, OpColumn::count, [](const OpRow& row) { return std::to_string(row.totals.count); });
     if (query_.by_shape) {
-      add_text(tr("Input Shapes"), kMostShapes, false,
+      add_text(tr("Input Shapes"), kGroups, kMostShapes, false,
                [](const OpRow& row) { return std::vector<std::string>{printable(row.shapes)}; });
     }
     if (query_.by_stack) {
-      add_text(tr("Source Location"), kMostStack, true, [](const OpRow& row) {
+      add_text(tr("Source Location"), kGroups, kMostStack, true, [](const OpRow& row) {
         std::vector<std::string> lines;
-        for (const std::string& frame : row.stack) lines.push_back(printable(frame));
+        for (const std::string_view frame : row.stack) lines.push_back(printable(frame));
         return lines;
       });
     }
@@ -175,14 +188,14 @@ class OpTableText {
     add_time(tr("Self CPU"), kSelfTime, OpColumn::self_cpu_time_total);
     add(tr("CPU total %"), kShares, OpColumn::name,
         [cpu](const OpRow& row) { return share_cell(row.totals.total_cpu_ns, cpu); });
-    add_time(tr("CPU total"), kStays, OpColumn::cpu_time_total);
+    add_time(tr("CPU total"), kTotals, OpColumn::cpu_time_total);
     add_time(tr("CPU time avg"), kAverages, OpColumn::cpu_time);
     if (!table_.has_device_work) return;
     const std::int64_t device = table_.device_ns;
     add_time(of_device(N_("Self {device}"), device_), kSelfTime, OpColumn::self_device_time_total);
     add(of_device(N_("Self {device} %"), device_), kShares, OpColumn::name,
         [device](const OpRow& row) { return share_cell(row.totals.self_device_ns, device); });
-    add_time(of_device(N_("{device} total"), device_), kStays, OpColumn::device_time_total);
+    add_time(of_device(N_("{device} total"), device_), kTotals, OpColumn::device_time_total);
     add_time(of_device(N_("{device} time avg"), device_), kAverages, OpColumn::device_time);
   }
 
@@ -200,30 +213,65 @@ class OpTableText {
     return sum - kGap;
   }
 
-  // Leaves columns out by rank, the name shrinking between the cheap and the dear ones; never the sorted one.
+  // By rank the columns go, and between the ranks the texts get shorter and the numbers closer.
   void fit(std::size_t columns) {
-    constexpr std::size_t kReadableName = 28;
-    constexpr std::size_t kLeastName = 16;
-    for (const Rank rank : {kShares, kAverages, kSelfMemory, kMemory, kSelfTime}) {
-      if (rank == kSelfMemory) shrink_name(columns, kReadableName);
-      for (std::size_t i = columns_.size(); i > 0 && width() > columns; --i) {
-        const Column& column = columns_[i - 1];
-        if (column.rank != rank || (column.sorts == result_.sort && result_.sort != OpColumn::name)) continue;
-        left_out_ = column.title + (left_out_.empty() ? "" : ", " + left_out_);
-        columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i - 1));
-      }
+    constexpr std::size_t kReadable = 28;
+    constexpr std::size_t kShort = 16;
+    constexpr std::size_t kLeast = 8;
+    for (int rank = kShares; rank < kStays; ++rank) {
+      if (rank == kSelfMemory) shrink_texts(columns, kReadable);
+      if (rank == kSelfTime) close_up(columns);
+      if (rank == kSelfTime) shrink_texts(columns, kShort);
+      if (rank == kGroups) shrink_texts(columns, kLeast);
+      leave_out(rank, columns);
     }
-    shrink_name(columns, kLeastName);
+    shrink_texts(columns, kLeast);
+    std::sort(left_out_.begin(), left_out_.end());
   }
-  void shrink_name(std::size_t columns, std::size_t least) {
-    const std::size_t all = width();
-    std::size_t& name = columns_.front().width;
-    if (all > columns && name > least) name = std::max(least, name > all - columns ? name - (all - columns) : 0);
+  int rank_of(const Column& column) const {
+    if (result_.sort == OpColumn::name || column.sorts == OpColumn::name) return column.rank;
+    if (column.sorts == result_.sort) return kStays;
+    return is_partner(column.sorts, result_.sort) ? kPartner : column.rank;
+  }
+  static bool is_partner(OpColumn a, OpColumn b) {
+    constexpr std::pair<OpColumn, OpColumn> kPairs[] = {
+        {OpColumn::self_cpu_time_total, OpColumn::cpu_time_total},
+        {OpColumn::self_device_time_total, OpColumn::device_time_total},
+        {OpColumn::self_cpu_memory_usage, OpColumn::cpu_memory_usage},
+        {OpColumn::self_device_memory_usage, OpColumn::device_memory_usage}};
+    return std::any_of(std::begin(kPairs), std::end(kPairs),
+                       [&](const auto& pair) { return pair == std::pair(a, b) || pair == std::pair(b, a); });
+  }
+  void leave_out(int rank, std::size_t columns) {
+    for (std::size_t i = columns_.size(); i > 0 && width() > columns; --i) {
+      if (rank_of(columns_[i - 1]) != rank) continue;
+      left_out_.emplace_back(columns_[i - 1].place, columns_[i - 1].title);
+      columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    }
+  }
+  // Numbers need no more room than the widest of them.
+  void close_up(std::size_t columns) {
+    if (width() <= columns) return;
+    for (Column& column : columns_) {
+      if (!column.is_text) column.width = std::max(display_width(column.title), widest_cell(column));
+    }
+  }
+  void shrink_texts(std::size_t columns, std::size_t least) {
+    while (width() > columns) {
+      Column* widest = nullptr;
+      for (Column& column : columns_) {
+        if (!column.is_text || column.width <= least) continue;
+        if (widest == nullptr || column.width > widest->width) widest = &column;
+      }
+      if (widest == nullptr) return;
+      --widest->width;
+    }
   }
 
   std::string header() const {
     std::string line;
-    for (const Column& column : columns_) line += padded(column.title, column.width, column.left) + "  ";
+    for (const Column& column : columns_)
+      line += padded(cut(column.title, column.width), column.width, column.left) + "  ";
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
   }
@@ -256,28 +304,29 @@ class OpTableText {
     std::string out;
     if (shown_ < table_.rows.size()) {
       const auto count = static_cast<std::int64_t>(table_.rows.size() - shown_);
-      out += fmt::format(fmt::runtime(tr_n("{count} more row; --limit 0 shows all.",
-                                           "{count} more rows; --limit 0 shows all.", static_cast<long>(count))),
-                         fmt::arg("count", format_count(count))) +
-             "\n";
+      out += wrap(fmt::format(fmt::runtime(tr_n("{count} more row; --limit 0 shows all.",
+                                                "{count} more rows; --limit 0 shows all.", static_cast<long>(count))),
+                              fmt::arg("count", format_count(count))),
+                  line_columns());
     }
-    if (!left_out_.empty()) {
-      out += fmt::format(fmt::runtime(tr("Left out to fit the terminal: {columns}.")), fmt::arg("columns", left_out_)) +
-             "\n";
-    }
-    out +=
-        fmt::format(fmt::runtime(tr("Self CPU time total: {time}")), fmt::arg("time", time_cell(table_.self_cpu_ns))) +
-        "\n";
+    std::vector<std::string> titles;
+    for (const auto& [place, title] : left_out_) titles.push_back(title);
+    out += left_out_line(titles, line_columns(), 0);
+    out += wrap(
+        fmt::format(fmt::runtime(tr("Self CPU time total: {time}")), fmt::arg("time", time_cell(table_.self_cpu_ns))),
+        line_columns());
     if (!table_.has_device_work) return out;
-    out += fmt::format(fmt::runtime(tr("Self {device} time total: {time}")), fmt::arg("device", device_),
-                       fmt::arg("time", time_cell(table_.device_ns))) +
-           "\n";
+    out += wrap(fmt::format(fmt::runtime(tr("Self {device} time total: {time}")), fmt::arg("device", device_),
+                            fmt::arg("time", time_cell(table_.device_ns))),
+                line_columns());
     if (table_.unattributed.count > 0) {
-      out += fmt::format(fmt::runtime(tr("of it launched by no known operator: {time} ({count} kernels, copies and "
-                                         "sets)")),
-                         fmt::arg("time", time_cell(table_.unattributed.device_ns)),
-                         fmt::arg("count", format_count(table_.unattributed.count))) +
-             "\n";
+      const std::string launched =
+          tr_n("of it launched by no known operator: {time} ({count} kernel, copy or set)",
+               "of it launched by no known operator: {time} ({count} kernels, copies and sets)",
+               static_cast<long>(table_.unattributed.count));
+      out += wrap(fmt::format(fmt::runtime(launched), fmt::arg("time", time_cell(table_.unattributed.device_ns)),
+                              fmt::arg("count", format_count(table_.unattributed.count))),
+                  line_columns());
     }
     return out;
   }
@@ -288,16 +337,16 @@ class OpTableText {
   std::size_t shown_;
   std::string_view device_;
   std::vector<Column> columns_;
-  std::string left_out_;
+  std::vector<std::pair<std::size_t, std::string>> left_out_;  // place and title
 };
 
 }  // namespace
 
 std::string ops_table_text(const OpsResult& result, const OpQuery& query, std::size_t limit) {
   if (!result.table.rows.empty()) return OpTableText(result, query, limit).text();
-  std::string text = std::string(tr("The file holds no operators and no annotations.")) + "\n";
+  std::string text = wrap(tr("The file holds no operators and no annotations."), line_columns());
   if (result.table.has_device_work && !query.all_rows) {
-    text += std::string(tr("Kernels and API calls have rows with --rows all.")) + "\n";
+    text += wrap(tr("Kernels and API calls have rows with --rows all."), line_columns());
   }
   return text;
 }

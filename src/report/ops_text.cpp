@@ -2,29 +2,27 @@
 
 #include "analysis/memory_sums.h"
 #include "fmt/format.h"
+#include "report/device_name.h"
 #include "report/ops_report.h"
+#include "report/unusable_memory.h"
 #include "text/catalogue.h"
 #include "text/format.h"
 #include "text/table.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 namespace vramscope {
 
 namespace {
 
-// Pipes and files get tables at full width.
-std::size_t table_width() {
-  return terminal().is_terminal ? terminal().columns : 100000;
-}
-
 std::string more_rows(std::size_t left) {
   if (left == 0) return {};
   const auto count = static_cast<std::int64_t>(left);
-  return fmt::format(fmt::runtime(tr_n("{count} more row; --limit 0 shows all.",
-                                       "{count} more rows; --limit 0 shows all.", static_cast<long>(count))),
-                     fmt::arg("count", format_count(count))) +
-         "\n";
+  return wrap(fmt::format(fmt::runtime(tr_n("{count} more row; --limit 0 shows all.",
+                                            "{count} more rows; --limit 0 shows all.", static_cast<long>(count))),
+                          fmt::arg("count", format_count(count))),
+              line_columns());
 }
 
 // "aten::add (1.50 MiB), [memory] (12 B), …"
@@ -43,16 +41,17 @@ struct LifetimeColumn {
   const char* title;
   std::int64_t OpLifetime::*bytes;
   bool only_when_used;  // left out where all rows have 0
+  int drop;             // where the terminal is narrow
 };
 
 constexpr LifetimeColumn kLifetimeColumns[] = {
-    {N_("Allocated"), &OpLifetime::alloc_bytes, false},
-    {N_("Freed in the call"), &OpLifetime::freed_same_op_bytes, false},
-    {N_("in the step"), &OpLifetime::freed_same_step_bytes, false},
-    {N_("in a later step"), &OpLifetime::freed_later_step_bytes, false},
-    {N_("outside steps"), &OpLifetime::freed_outside_steps_bytes, true},
-    {N_("Never freed"), &OpLifetime::never_freed_bytes, false},
-    {N_("Free not seen"), &OpLifetime::free_not_seen_bytes, true},
+    {N_("Allocated"), &OpLifetime::alloc_bytes, false, 0},
+    {N_("Freed in the call"), &OpLifetime::freed_same_op_bytes, false, 5},
+    {N_("Freed in the step"), &OpLifetime::freed_same_step_bytes, false, 4},
+    {N_("Freed in a later step"), &OpLifetime::freed_later_step_bytes, false, 2},
+    {N_("Freed outside steps"), &OpLifetime::freed_outside_steps_bytes, true, 6},
+    {N_("Never freed"), &OpLifetime::never_freed_bytes, false, 0},
+    {N_("Free not seen"), &OpLifetime::free_not_seen_bytes, true, 6},
 };
 
 TextTable lifetime_table(const Lifetimes& lifetimes, const Trace& trace, std::size_t shown) {
@@ -63,13 +62,16 @@ TextTable lifetime_table(const Lifetimes& lifetimes, const Trace& trace, std::si
     if (used || !column.only_when_used) columns.push_back(column);
   }
   TextTable table;
-  table.columns = {
-      {tr("Allocated by"), Align::left, Shrink::middle}, {tr("Device")}, {tr("Allocations"), Align::right}};
-  for (const LifetimeColumn& column : columns) table.columns.push_back({tr(column.title), Align::right});
-  table.columns.push_back({tr("Freed by"), Align::left, Shrink::end});
+  table.columns = {{tr("Allocated by"), Align::left, Shrink::middle, 0, 14},
+                   {tr("Device"), Align::left, Shrink::no, 1},
+                   {tr("Allocations"), Align::right, Shrink::no, 7}};
+  for (const LifetimeColumn& column : columns) {
+    table.columns.push_back({tr(column.title), Align::right, Shrink::no, column.drop});
+  }
+  table.columns.push_back({tr("Freed by"), Align::left, Shrink::end, 3, 12});
   for (std::size_t i = 0; i < shown; ++i) {
     const OpLifetime& life = lifetimes.ops[i];
-    std::vector<std::string> row = {printable(life.op), trace.memory_devices[life.device].name(),
+    std::vector<std::string> row = {printable(life.op), memory_device_title(trace, life.device),
                                     format_count(life.allocs)};
     for (const LifetimeColumn& column : columns) {
       const std::int64_t bytes = life.*column.bytes;
@@ -84,16 +86,21 @@ TextTable lifetime_table(const Lifetimes& lifetimes, const Trace& trace, std::si
 std::string trailing_note(const Lifetimes& lifetimes) {
   std::string text;
   if (lifetimes.frees_without_alloc > 0) {
-    text += fmt::format(fmt::runtime(tr("{count} frees ({bytes}) of memory allocated before the recording began are in "
-                                        "no row.")),
-                        fmt::arg("count", format_count(lifetimes.frees_without_alloc)),
-                        fmt::arg("bytes", format_bytes(lifetimes.frees_without_alloc_bytes))) +
-            "\n";
+    const std::string frees =
+        tr_n("{count} free ({bytes}) of memory allocated before the recording began is in no row.",
+             "{count} frees ({bytes}) of memory allocated before the recording began are in no "
+             "row.",
+             static_cast<long>(lifetimes.frees_without_alloc));
+    text += wrap(fmt::format(fmt::runtime(frees), fmt::arg("count", format_count(lifetimes.frees_without_alloc)),
+                             fmt::arg("bytes", format_bytes(lifetimes.frees_without_alloc_bytes))),
+                 line_columns());
   }
   if (lifetimes.events_without_address > 0) {
-    text += fmt::format(fmt::runtime(tr("{count} memory events without an address are in no row.")),
-                        fmt::arg("count", format_count(lifetimes.events_without_address))) +
-            "\n";
+    const std::string events = tr_n("{count} memory event without an address is in no row.",
+                                    "{count} memory events without an address are in no row.",
+                                    static_cast<long>(lifetimes.events_without_address));
+    text += wrap(fmt::format(fmt::runtime(events), fmt::arg("count", format_count(lifetimes.events_without_address))),
+                 line_columns());
   }
   return text;
 }
@@ -103,30 +110,32 @@ std::string trailing_note(const Lifetimes& lifetimes) {
 std::string ops_lifetimes_text(const OpsResult& result, std::size_t limit) {
   const Lifetimes& lifetimes = *result.lifetimes;
   if (!lifetimes.has_memory) {
-    return std::string(tr("The file holds no memory events for this; record with profile_memory=True.")) + "\n";
+    if (const std::string unusable = unusable_memory_text(*result.source); !unusable.empty()) {
+      return wrap(unusable, line_columns());
+    }
+    return wrap(tr("The file holds no memory events for this; record with profile_memory=True."), line_columns());
   }
   if (!lifetimes.has_addresses) {
-    return std::string(tr("Lifetimes need the addresses of allocations, and the memory events of this file have none "
-                          "(PyTorch before 1.11); --group-by step still shows what each step allocates and frees.")) +
-           "\n";
+    return wrap(tr("Lifetimes need the addresses of allocations, and the memory events of this file have none "
+                   "(PyTorch before 1.11); --group-by step still shows what each step allocates and frees."),
+                line_columns());
   }
   const std::size_t shown = shown_rows(lifetimes.ops.size(), limit);
-  return render(lifetime_table(lifetimes, result.source->trace, shown), table_width()) +
+  return render(lifetime_table(lifetimes, result.source->trace, shown), line_columns()) +
          more_rows(lifetimes.ops.size() - shown) + trailing_note(lifetimes);
 }
 
 std::string ops_steps_text(const OpsResult& result, std::size_t limit) {
-  const auto& devices = result.source->trace.memory_devices;
-  if (result.steps.empty()) return std::string(tr("The file marks no profiler steps.")) + "\n";
+  if (result.steps.empty()) return wrap(tr("The file marks no profiler steps."), line_columns());
   TextTable table;
   table.columns = {{tr("Step")},
                    {tr("Device")},
-                   {tr("Duration"), Align::right},
-                   {tr("Allocated"), Align::right},
-                   {tr("Freed"), Align::right},
+                   {tr("Duration"), Align::right, Shrink::no, 5},
+                   {tr("Allocated"), Align::right, Shrink::no, 4},
+                   {tr("Freed"), Align::right, Shrink::no, 3},
                    {tr("Kept"), Align::right},
-                   {tr("Peak above start"), Align::right},
-                   {tr("Peak"), Align::right}};
+                   {tr("Peak above start"), Align::right, Shrink::no, 2},
+                   {tr("Peak"), Align::right, Shrink::no, 1}};
   const std::size_t shown = shown_rows(result.steps.size(), limit);
   for (std::size_t i = 0; i < shown; ++i) {
     const StepUse& step = result.steps[i];
@@ -134,14 +143,15 @@ std::string ops_steps_text(const OpsResult& result, std::size_t limit) {
                                       format_duration(subtract_bytes(step.end_ns, step.begin_ns))};
     if (step.devices.empty()) table.rows.push_back(start);
     for (const StepDevice& use : step.devices) {
-      table.rows.push_back({start[0], devices[use.device].name(), start[2], format_bytes(use.alloc_bytes),
-                            format_bytes(use.free_bytes), format_bytes(use.kept_bytes), format_bytes(use.peak_bytes),
+      table.rows.push_back({start[0], memory_device_title(result.source->trace, use.device), start[2],
+                            format_bytes(use.alloc_bytes), format_bytes(use.free_bytes), format_bytes(use.kept_bytes),
+                            format_bytes(use.peak_bytes),
                             use.peak_allocated_bytes ? format_bytes(*use.peak_allocated_bytes) : tr("N/A")});
       start[0].clear();  // once a step
       start[2].clear();
     }
   }
-  return render(table, table_width()) + more_rows(result.steps.size() - shown);
+  return render(table, line_columns()) + more_rows(result.steps.size() - shown);
 }
 
 OpsResult analyse_ops(const Source& source, const OpQuery& query, bool lifetimes, std::optional<OpColumn> sort) {

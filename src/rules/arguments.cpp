@@ -87,6 +87,29 @@ Message where_span(Facts& facts, SpanIndex span) {
           {{"step", number}, {"place", place}}};
 }
 
+std::int64_t unusable_memory_events(const Source& source) {
+  for (const Trouble& trouble : source.trouble) {
+    if (trouble.name == "memory_event_without_bytes") return trouble.count;
+  }
+  return 0;
+}
+
+Message unusable_memory(std::int64_t count) {
+  return {
+      NN_("The file holds {count} memory event, but it does not say how many bytes; export the trace again with the "
+          "profiler's own export_chrome_trace().",
+          "The file holds {count} memory events, but none says how many bytes; export the trace again with the "
+          "profiler's own export_chrome_trace()."),
+      {{"count", count_value(count)}}};
+}
+
+void skip_without_memory(Facts& facts, Verdicts& verdicts) {
+  const std::int64_t unusable = unusable_memory_events(facts.source());
+  if (unusable == 0) return skip(verdicts, N_("The recording has no memory events; record with profile_memory=True."));
+  Message why = unusable_memory(unusable);
+  skip(verdicts, why.id, std::move(why.arguments));
+}
+
 void skip(Verdicts& verdicts, const char* why, Arguments arguments) {
   verdicts.skipped.push_back({{}, {}, why, std::move(arguments)});
 }
@@ -99,6 +122,12 @@ double bounded_confidence(double confidence) {
   return std::round(std::clamp(confidence, 0.05, 0.99) * 100.0) / 100.0;
 }
 
+Severity severity_of_growth(double bytes_per_hour, std::optional<std::int64_t> device_bytes) {
+  const double whole = device_bytes ? static_cast<double>(*device_bytes) : kUsualDeviceBytes;
+  if (bytes_per_hour >= whole / 10) return Severity::error;
+  return bytes_per_hour >= whole / 100 ? Severity::warning : Severity::info;
+}
+
 GrowthRate growth_rate(Facts& facts, const MemoryDevice& device, std::int64_t bytes_per_step, std::int64_t peak_bytes) {
   GrowthRate rate;
   const std::int64_t step_ns = facts.steps().median_ns();
@@ -109,14 +138,8 @@ GrowthRate growth_rate(Facts& facts, const MemoryDevice& device, std::int64_t by
     const bool same = !device.is_cpu() && info.id == device.index;
     if (same && info.total_memory_bytes && *info.total_memory_bytes > 0) rate.device_bytes = info.total_memory_bytes;
   }
-  const double whole = rate.device_bytes ? static_cast<double>(*rate.device_bytes) : kUsualDeviceBytes;
   if (bytes_per_step < kFewNumbers || bytes_per_step < peak_bytes / 1000000) return rate;
-  // An error when the memory is full within hours, a warning within days; below that it may never matter.
-  if (rate.bytes_per_hour >= whole / 10) {
-    rate.severity = Severity::error;
-  } else if (rate.bytes_per_hour >= whole / 100) {
-    rate.severity = Severity::warning;
-  }
+  rate.severity = severity_of_growth(rate.bytes_per_hour, rate.device_bytes);
   return rate;
 }
 

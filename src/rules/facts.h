@@ -1,24 +1,48 @@
 #pragma once
 // The facts of one source that rules rest on, each computed when it is first asked for, and once.
-// Not thread-safe. The source must outlive it.
+// Not thread-safe. The case and the source must outlive it.
 #include <optional>
 #include <vector>
 
+#include "analysis/allocator_replay.h"
 #include "analysis/copies.h"
 #include "analysis/gradients.h"
 #include "analysis/graphs.h"
 #include "analysis/growth.h"
 #include "analysis/loader.h"
 #include "analysis/memory_pairs.h"
+#include "analysis/oom_cause.h"
+#include "analysis/segment_use.h"
 #include "analysis/step_ranges.h"
 #include "model/source.h"
 
 namespace vramscope {
 
+// One device of a snapshot.
+struct AllocatorFacts {
+  const AllocatorDevice* device = nullptr;
+  Replay replay;
+  SegmentUse use;
+};
+
+// Whether its log holds allocations: some snapshots hold nothing but the note that they were taken.
+bool has_recorded(const AllocatorFacts& allocator);
+
+// An allocation that failed.
+struct ExplainedOom {
+  OutOfMemory event;
+  OomVerdict verdict;
+  const AllocatorFacts* allocator = nullptr;  // of a snapshot's entry; nullptr for a message
+  std::size_t entry = 0;                      // index into its log
+};
+
 class Facts {
  public:
+  // A source of a case; without one the case is empty.
   explicit Facts(const Source& source) : source_(source) {}
+  Facts(const Case& input, const Source& source) : input_(&input), source_(source) {}
 
+  const Case& input() const;
   const Source& source() const { return source_; }
   const Trace& trace() const { return source_.trace; }
   const StepRanges& steps();
@@ -30,8 +54,13 @@ class Facts {
   const GradientUse& gradients();
   const LoaderUse& loader();
   const CopyUse& copies();
+  // The devices of a snapshot that hold or did something; of a source without one none.
+  const std::vector<AllocatorFacts>& allocators();
+  // Entries of a snapshot's logs and messages, in file order.
+  const std::vector<ExplainedOom>& ooms();
 
  private:
+  const Case* input_ = nullptr;
   const Source& source_;
   std::optional<StepRanges> steps_;
   std::optional<MemoryPairs> pairs_;
@@ -41,6 +70,8 @@ class Facts {
   std::optional<GradientUse> gradients_;
   std::optional<LoaderUse> loader_;
   std::optional<CopyUse> copies_;
+  std::optional<std::vector<AllocatorFacts>> allocators_;
+  std::optional<std::vector<ExplainedOom>> ooms_;
 };
 
 }  // namespace vramscope

@@ -89,6 +89,24 @@ const char* tr_n(const char* singular, const char* plural, long count) {
   return found == nullptr ? own : found;
 }
 
+namespace {
+constexpr char kPluralMark = '\x01';  // as NN_ puts it
+}
+
+std::string tr_n(std::string_view both, long count) {
+  const std::size_t mark = both.find(kPluralMark);
+  if (mark == std::string_view::npos) return tr(std::string(both).c_str());
+  const std::string singular(both.substr(0, mark));
+  const std::string plural(both.substr(mark + 1));
+  return tr_n(singular.c_str(), plural.c_str(), count);
+}
+
+std::string_view english_form(std::string_view both, long count) {
+  const std::size_t mark = both.find(kPluralMark);
+  if (mark == std::string_view::npos) return both;
+  return count == 1 ? both.substr(0, mark) : both.substr(mark + 1);
+}
+
 bool set_language(std::string_view name) {
   const Language* found = find_language(name);
   if (found == nullptr) return false;

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -84,13 +85,30 @@ Terminal detect_terminal() {
     found.columns = window_columns(STDOUT_FILENO);
     if (found.columns == 0) found.columns = 80;
   }
-  if (found.columns == 0) found.columns = 100;
+  if (found.columns == 0) {
+    found.columns = 100;
+    return found;
+  }
+  found.columns = std::max(found.columns, kFewestColumns);
+  found.fit = Fit::width;
   return found;
 }
 
 Terminal& terminal() {
   static Terminal current = detect_terminal();
   return current;
+}
+
+namespace {
+constexpr std::size_t kNoLimit = 100'000;
+}
+
+std::size_t table_columns() {
+  return terminal().fit == Fit::nothing ? kNoLimit : terminal().columns;
+}
+
+std::size_t line_columns() {
+  return terminal().fit == Fit::width ? terminal().columns : kNoLimit;
 }
 
 std::string paint(std::string_view text, Colour colour) {

@@ -40,11 +40,22 @@ bool is_control(char32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+// "\x1b", "\u202e": what a terminal does not obey.
+std::string escaped(char32_t c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const bool is_short = c < 0x100;
+  std::string text = is_short ? "\\x" : "\\u";
+  for (int shift = is_short ? 4 : 12; shift >= 0; shift -= 4) text += kDigits[(c >> shift) & 0xFU];
+  return text;
+}
+
 void append_printable(std::string& out, std::string_view text, std::size_t at, const CodePoint& point) {
   if (point.value == '\t' || point.value == '\n' || point.value == '\r') {
     out += ' ';
-  } else if (!point.valid || is_control(point.value)) {
+  } else if (!point.valid) {
     out += kReplacementBytes;
+  } else if (is_control(point.value)) {
+    out += escaped(point.value);
   } else {
     out += text.substr(at, point.bytes);
   }

@@ -8,7 +8,8 @@ namespace vramscope {
 
 // Every byte sequence that is not UTF-8 becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
-// valid_utf8, and control characters (terminal escapes, newlines, tabs) shown as U+FFFD or a space.
+// valid_utf8, with newlines and tabs as a space and every other control character (terminal escapes, C1, DEL, marks
+// that reorder text) written out: "\x1b", "\u202e".
 std::string printable(std::string_view text);
 // Columns that the text takes in a terminal: 2 for CJK and most emoji, 0 for combining marks.
 std::size_t display_width(std::string_view text);

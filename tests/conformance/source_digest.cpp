@@ -63,6 +63,46 @@ void add_memory(Digest& digest, const Trace& trace) {
   }
 }
 
+void add_stack(Digest& digest, const Trace& trace, StackId id) {
+  for (; id != 0 && id < trace.stacks.nodes.size(); id = trace.stacks.nodes[id].parent) {
+    digest.add(trace.strings.view(trace.stacks.nodes[id].frame));
+  }
+}
+
+void add_log(Digest& digest, const Trace& trace, const AllocatorLog& log) {
+  digest.add(std::uint64_t{log.size()});
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    digest.add(static_cast<std::int64_t>(log.action[i])).add(log.time_ns[i]).add(log.address[i]);
+    digest.add(log.bytes[i]).add(log.stream[i]).add(std::uint64_t{log.note[i]});
+    if (i % 16 == 0) add_stack(digest, trace, log.stack[i]);  // stacks of hundreds of frames: some will do
+  }
+}
+
+void add_state(Digest& digest, const Trace& trace, const MemoryState& state) {
+  for (const AllocatorDevice& device : state.devices) {
+    digest.add(device.name());
+    for (const Segment& segment : device.segments) {
+      digest.add(segment.address).add(segment.total_bytes).add(segment.allocated_bytes).add(segment.active_bytes);
+      digest.add(segment.requested_bytes).add(segment.stream).add(trace.strings.view(segment.pool));
+      digest.add(std::uint64_t{segment.last_block}).add(std::int64_t{segment.is_expandable});
+    }
+    for (const Block& block : device.blocks) {
+      digest.add(block.address).add(block.bytes).add(block.requested_bytes);
+      digest.add(static_cast<std::int64_t>(block.state));
+      add_stack(digest, trace, block.stack);
+    }
+    add_log(digest, trace, device.log);
+  }
+  for (const AllocatorNote& note : state.notes) {
+    digest.add(trace.strings.view(note.action)).add(trace.strings.view(note.user_metadata));
+    digest.add(trace.strings.view(note.category)).add(trace.strings.view(note.pool)).add(note.device_free_bytes);
+  }
+  for (const AllocatorAnnotation& mark : state.annotations) {
+    digest.add(mark.time_ns).add(trace.strings.view(mark.name)).add(std::int64_t{mark.is_begin});
+  }
+  for (const auto& [name, value] : state.settings) digest.add(name).add(value);
+}
+
 }  // namespace
 
 std::uint64_t digest(const Source& source) {
@@ -76,6 +116,7 @@ std::uint64_t digest(const Source& source) {
   add_memory(digest, source.trace);
   digest.add(std::uint64_t{source.trace.forward_backward.size()}).add(std::uint64_t{source.trace.steps.size()});
   digest.add(std::uint64_t{source.trace.instants.size()}).add(std::uint64_t{source.trace.counters.size()});
+  if (source.memory_state) add_state(digest, source.trace, *source.memory_state);
   return digest.value();
 }
 
@@ -110,6 +151,36 @@ std::string broken_track(const Trace& trace, const Track& track) {
   return {};
 }
 
+std::string broken_device(const Source& source, const AllocatorDevice& device) {
+  const Trace& trace = source.trace;
+  const AllocatorLog& log = device.log;
+  for (const std::size_t size : {log.time_ns.size(), log.address.size(), log.bytes.size(), log.stream.size(),
+                                 log.stack.size(), log.note.size()}) {
+    if (size != log.size()) return "columns of different lengths";
+  }
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    if (log.stack[i] >= trace.stacks.nodes.size()) return "no such stack of a log entry";
+    if (log.note[i] != kNone && log.note[i] >= source.memory_state->notes.size()) return "no such note";
+    if (log.bytes[i] < 0 && log.bytes[i] != kUnknown) return "negative bytes of a log entry";
+  }
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < device.segments.size(); ++i) {
+    const Segment& segment = device.segments[i];
+    if (segment.first_block != next || segment.last_block < next) return "blocks are not in the order of segments";
+    next = segment.last_block;
+    if (i > 0 && segment.address < device.segments[i - 1].address) return "segments are not sorted";
+    if (segment.total_bytes < 0 || segment.stack >= trace.stacks.nodes.size()) return "odd segment";
+    for (std::uint32_t b = segment.first_block + 1; b < segment.last_block; ++b) {
+      if (device.blocks[b].address < device.blocks[b - 1].address) return "blocks are not sorted";
+    }
+  }
+  if (next != device.blocks.size()) return "blocks of no segment";
+  for (const Block& block : device.blocks) {
+    if (block.bytes < 0 || block.stack >= trace.stacks.nodes.size()) return "odd block";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string broken_promise(const Source& source) {
@@ -131,6 +202,14 @@ std::string broken_promise(const Source& source) {
     if (trace.memory.device[i] >= trace.memory_devices.size()) return "no such memory device";
     const SpanIndex span = trace.memory.span[i];
     if (span != kNone && span >= trace.spans.size()) return "no such span of a memory event";
+  }
+  for (StackId id = 1; id < trace.stacks.nodes.size(); ++id) {
+    if (trace.stacks.nodes[id].parent >= id) return "a stack whose caller comes later";
+  }
+  if (source.memory_state) {
+    for (const AllocatorDevice& device : source.memory_state->devices) {
+      if (std::string broken = broken_device(source, device); !broken.empty()) return device.name() + ": " + broken;
+    }
   }
   for (const Trouble& trouble : source.trouble) {
     if (trouble.name.empty() || trouble.count <= 0 || trouble.first_offset < 0) return "trouble without name or count";

@@ -26,7 +26,7 @@ def run_case(case, program):
     with tempfile.TemporaryDirectory() as scratch:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment.update(VRAMSCOPE=program, SCRATCH=scratch, HOME=scratch, TMPDIR=scratch, LANG="C.UTF-8",
-                           COLUMNS="100", TERM="dumb", TZ="UTC", PYTHONIOENCODING="utf-8")
+                           TERM="dumb", TZ="UTC", PYTHONIOENCODING="utf-8")
         line = (case / "cmd").read_text(encoding="utf-8").strip()
         try:
             done = subprocess.run(["bash", "-c", line], cwd=case, env=environment, stdin=subprocess.DEVNULL,

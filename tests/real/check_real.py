@@ -71,7 +71,8 @@ class Check:
         document = self.run("memory")
         if document is None:
             return
-        got = {device["device"]: device for device in document["devices"]}
+        got = {device["device"] + (f" (process {device['process']})" if "process" in device else ""): device
+               for device in document["devices"]}
         self.same("memory: devices", sorted(got), sorted(truth["memory"]))
         for name, want in truth["memory"].items():
             for field in MEMORY_FIELDS:

@@ -62,7 +62,9 @@ def load(path):
     events = head.get("traceEvents") if isinstance(document, dict) else document
     if not isinstance(events, list):
         raise NotATrace("no list of events")
-    events = [event for event in events if isinstance(event, dict) and "ph" in event]
+    # An empty object stands for no event: rocprof begins its list with one. An object with members is an event of the
+    # file, even where its phase is missing and nothing can be done with it.
+    events = [event for event in events if isinstance(event, dict) and event]
     if not events:
         raise NotATrace("no events")
     return events, to_int(head.get("baseTimeNanoseconds")) or 0
@@ -92,7 +94,7 @@ def to_ns(value):
             return None
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         return None
-    if not Decimal(value).is_finite() or Decimal(value).adjusted() >= 30:
+    if not Decimal(value).is_finite() or abs(Decimal(value)) > Decimal(2**62) / 1000:
         return None
     return int((Decimal(value) * 1000).to_integral_value())
 
@@ -118,7 +120,7 @@ def ranges(events):
         start = to_ns(event.get("ts"))
         if start is None:
             continue
-        phase = event["ph"]
+        phase = event.get("ph")
         row = (event.get("cat") or "", str(event.get("name")), track(event), args_of(event))
         if phase == "X":
             result.append((start, start + duration(event)) + row)
@@ -196,21 +198,37 @@ def devices(spans):
     return result
 
 
+def whole(value):
+    """An integer that the file writes as one, or as a number or a text equal to one; None for anything else."""
+    if isinstance(value, Decimal) and value != value.to_integral_value():
+        return None
+    return to_int(value)
+
+
 def memory_device(args):
-    kind = to_int(args.get("Device Type")) or 0
-    index = to_int(args.get("Device Id"))
-    if kind == 0 or index is None or index == -1:
+    kind = whole(args["Device Type"]) if "Device Type" in args else 0
+    index = whole(args.get("Device Id"))
+    if kind is not None and not 0 <= kind <= 127:
+        kind = None
+    if kind == 0:
         return "cpu"
-    return f"{DEVICE_TYPES.get(kind, f'device-type-{kind}')}:{index}"
+    name = "unknown-device" if kind is None else DEVICE_TYPES.get(kind, f"device-type-{kind}")
+    return name if index is None or not 0 <= index <= 0x7fff else f"{name}:{index}"
 
 
 def memory(events):
-    by_device = defaultdict(list)
+    """By device; where several processes use one device, "cuda:0 (process 123)"."""
+    by_device = defaultdict(lambda: defaultdict(list))
     for event in events:
         time = to_ns(event.get("ts"))
-        if event["ph"] in ("i", "I") and event.get("name") == "[memory]" and time is not None:
-            by_device[memory_device(args_of(event))].append((time, args_of(event)))
-    return {name: memory_sums(sorted(rows, key=lambda row: row[0])) for name, rows in sorted(by_device.items())}
+        if event.get("ph") in ("i", "I") and event.get("name") == "[memory]" and time is not None:
+            by_device[memory_device(args_of(event))][track(event)[0]].append((time, args_of(event)))
+    result = {}
+    for device, processes in sorted(by_device.items()):
+        for process, rows in sorted(processes.items()):
+            name = device if len(processes) == 1 else f"{device} (process {process})"
+            result[name] = memory_sums(sorted(rows, key=lambda row: row[0]))
+    return result
 
 
 def memory_sums(rows):
@@ -287,7 +305,7 @@ def read(path):
         everything, base_ns = load(path)
     except (NotATrace, OSError, EOFError) as error:
         return {"refused": str(error)}
-    events = [event for event in everything if event["ph"] != "M"]
+    events = [event for event in everything if event.get("ph") != "M"]
     spans = ranges(events)
     start_ns, end_ns = time_span(events, base_ns)
     ops, elsewhere = operators(spans)

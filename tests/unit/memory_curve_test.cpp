@@ -289,7 +289,9 @@ TEST_F(MemoryTest, FindsMoments) {
   EXPECT_EQ(count_at("step:8"), -1);
   EXPECT_EQ(count_at("150ns"), 2);
   EXPECT_EQ(count_at("0.2us"), 3);
-  EXPECT_EQ(count_at("1s"), 4);
+  EXPECT_EQ(count_at("500ns"), 3) << "the last event comes later";
+  EXPECT_EQ(count_at("1s"), -1) << "beyond the end";
+  EXPECT_EQ(count_at("99999"), -1);
   EXPECT_EQ(count_at("599"), 3);
 }
 

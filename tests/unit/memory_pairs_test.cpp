@@ -90,8 +90,25 @@ TEST_F(MemoryPairsTest, KeepsDevicesAndProcessesApart) {
   event(30, -100, 0xa, kGpu, "2");
   const MemoryPairs found = pairs();
   EXPECT_EQ(found.partner[0], kNone);
-  EXPECT_EQ(found.by_device[0].frees_without_alloc, 1);
+  ASSERT_EQ(found.by_device.size(), 3u) << "the GPU of each process, and the CPU";
+  EXPECT_EQ(found.by_device[0].frees_without_alloc, 0);
   EXPECT_EQ(found.by_device[1].frees_without_alloc, 1);
+  EXPECT_EQ(found.by_device[2].frees_without_alloc, 1);
+  EXPECT_EQ(source_.trace.process_sharing(0), "1");
+  EXPECT_EQ(source_.trace.process_sharing(1), "") << "one process alone uses the CPU's memory";
+  EXPECT_EQ(source_.trace.process_sharing(2), "2");
+}
+
+TEST_F(MemoryPairsTest, BoundsTheDevices) {
+  const auto most = static_cast<std::int32_t>(TraceBuilder::kMostMemoryDevices);
+  for (std::int32_t i = 0; i < most + 5; ++i) event(i, 8, 0xa, {1, i});
+  event(most + 5, 8, 0xb, {1, most - 1});
+  pairs();
+  EXPECT_EQ(source_.trace.memory_devices.size(), TraceBuilder::kMostMemoryDevices);
+  EXPECT_EQ(source_.trace.memory.size(), TraceBuilder::kMostMemoryDevices + 1);
+  ASSERT_EQ(source_.trouble.size(), 1u);
+  EXPECT_EQ(source_.trouble[0].name, "too_many_memory_devices");
+  EXPECT_EQ(source_.trouble[0].count, 5);
 }
 
 TEST_F(MemoryPairsTest, LeavesOutEventsWithoutAddressOrBytes) {

@@ -297,7 +297,7 @@ TEST(Ops, GroupsByInnermostFrames) {
   sort_rows(table.rows, OpColumn::count);
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(table.rows[0].totals.count, 2);
-  EXPECT_EQ(table.rows[0].stack, (std::vector<std::string>{"a.py(1): a", "main.py(1): main"}));
+  EXPECT_EQ(table.rows[0].stack, (std::vector<std::string_view>{"a.py(1): a", "main.py(1): main"}));
   query.stack_depth = 1;
   EXPECT_EQ(table_of(source, query).rows.size(), 2u);
   EXPECT_EQ(table_of(source, query).rows[1].stack.size(), 1u);
@@ -313,7 +313,7 @@ TEST(Ops, WrittenStacksAreInherited) {
   OpQuery query;
   query.by_stack = true;
   const OpTable table = table_of(made, query);
-  EXPECT_EQ(row_of(table, "inner").stack, (std::vector<std::string>{"x.py(2): g", "main.py(1): main"}));
+  EXPECT_EQ(row_of(table, "inner").stack, (std::vector<std::string_view>{"x.py(2): g", "main.py(1): main"}));
 }
 
 TEST(Ops, DeepNestingIsLinear) {
@@ -364,6 +364,23 @@ TEST(Ops, EqualsAreSortedByName) {
   EXPECT_EQ(rows[0].name, "b");
   EXPECT_EQ(rows[1].name, "a");
   EXPECT_EQ(rows[2].name, "c");
+}
+
+// A trace may have a million different names; a row must not copy its own.
+TEST(Ops, RowsShareTheTextOfTheTrace) {
+  constexpr int kNames = 20000;  // enough for several threads, were there fewer rows
+  const Source source = make_ops_source([](OpsTrace& trace) {
+    for (int i = 0; i < kNames; ++i) trace.op("operator number " + std::to_string(i), i * 10, i * 10 + 5);
+  });
+  const OpTable table = table_of(source);
+  ASSERT_EQ(table.rows.size(), std::size_t{kNames});
+  EXPECT_EQ(table.self_cpu_ns, kNames * 5);
+  EXPECT_EQ(table.rows.capacity(), table.rows.size()) << "allocated once";
+  std::size_t shared = 0;
+  for (SpanIndex i = 0; i < source.trace.spans.size(); ++i) {
+    shared += table.rows[i].name.data() == source.trace.name(i).data() ? 1u : 0u;
+  }
+  EXPECT_EQ(shared, std::size_t{kNames});
 }
 
 TEST(Ops, EmptyTrace) {

@@ -45,7 +45,9 @@ TEST(BlockingCopies, FindsPinnedCopiesThatWait) {
   ASSERT_EQ(verdicts.findings.size(), 1u);
   const Finding& finding = verdicts.findings.front();
   EXPECT_EQ(finding.severity, Severity::warning);
-  EXPECT_EQ(std::get<std::int64_t>(finding.evidence[0].value.data), 8);
+  EXPECT_EQ(std::get<std::int64_t>(finding.evidence[3].value.data), 8);
+  EXPECT_STREQ(finding.evidence[0].what, "time lost: waiting while no kernel ran");
+  EXPECT_EQ(std::string(finding.summary).find("{lost}"), 0u) << "the loss comes first";
   EXPECT_EQ(std::get<std::int64_t>(finding.evidence[2].value.data), 8 * 410);
   EXPECT_NE(std::string(finding.title).find("non_blocking"), std::string::npos);
   EXPECT_NE(std::string(finding.summary).find("memory does not grow"), std::string::npos);

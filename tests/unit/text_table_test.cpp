@@ -68,7 +68,7 @@ TEST_F(TableTest, AsciiTerminal) {
 
 TEST_F(TableTest, HostileCells) {
   const TextTable table{{{"A\nB"}}, {{"\033[2Jx\ny\xFF"}, {"", "cell without a column"}}};
-  EXPECT_EQ(render(table, 80), "A B\n────────\n\xEF\xBF\xBD[2Jx y\xEF\xBF\xBD\n\n");
+  EXPECT_EQ(render(table, 80), "A B\n───────────\n\\x1b[2Jx y\xEF\xBF\xBD\n\n");
 }
 
 TEST_F(TableTest, PaintedCellsKeepTheirPlace) {
@@ -78,7 +78,7 @@ TEST_F(TableTest, PaintedCellsKeepTheirPlace) {
 }
 
 TEST_F(TableTest, ColoursFromTheInputDoNotPassWithoutColour) {
-  EXPECT_EQ(render({{{"a"}}, {{"\033[31mx"}}}, 80), "a\n──────\n\xEF\xBF\xBD[31mx\n");
+  EXPECT_EQ(render({{{"a"}}, {{"\033[31mx"}}}, 80), "a\n─────────\n\\x1b[31mx\n");
 }
 
 TEST_F(TableTest, Empty) {

@@ -25,24 +25,22 @@ TEST(ValidUtf8, ReplacesEachBrokenPiece) {
 
 TEST(Printable, DefusesControls) {
   EXPECT_EQ(printable("a\tb\nc\rd"), "a b c d");
-  EXPECT_EQ(printable("\033]0;title\007"), "\xEF\xBF\xBD]0;title\xEF\xBF\xBD");
-  EXPECT_EQ(printable(std::string_view("\0x", 2)), "\xEF\xBF\xBDx");
-  EXPECT_EQ(printable("\x7F"), "\xEF\xBF\xBD");
+  EXPECT_EQ(printable("\033]0;title\007"), "\\x1b]0;title\\x07");
+  EXPECT_EQ(printable(std::string_view("\0x", 2)), "\\x00x");
+  EXPECT_EQ(printable("\x7F"), "\\x7f");
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),
-            "\xEF\xBF\xBD"
-            "31m");  // C1 control sequence introducer
+            "\\x9b31m");  // C1 control sequence introducer
   EXPECT_EQ(printable("a\xE2\x80\xAE"
                       "b"),
-            "a\xEF\xBF\xBD"
-            "b");  // right-to-left override
+            "a\\u202eb");  // right-to-left override
 }
 
 TEST(PrintablePainted, KeepsColoursAndEndsThem) {
   EXPECT_EQ(printable_painted("\033[31mx\033[0m"), "\033[31mx\033[0m");
   EXPECT_EQ(printable_painted("\033[1;31mx"), "\033[1;31mx\033[0m");
-  EXPECT_EQ(printable_painted("\033[2J"), "\xEF\xBF\xBD[2J");
-  EXPECT_EQ(printable_painted("\033[31"), "\xEF\xBF\xBD[31");
+  EXPECT_EQ(printable_painted("\033[2J"), "\\x1b[2J");
+  EXPECT_EQ(printable_painted("\033[31"), "\\x1b[31");
 }
 
 TEST(DisplayWidth, CountsColumns) {

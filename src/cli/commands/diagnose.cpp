@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/inputs.h"
+#include "cli/options.h"
 #include "command_table.h"
 #include "report/findings.h"
 #include "text/catalogue.h"
@@ -23,22 +24,21 @@ bool reaches(const Verdicts& verdicts, Severity severity) {
 }
 
 ExitCode run(const Options& options) {
-  const Result<Case> input = load_case(options.input);
-  if (!input) return fail(input.error());
-  const Verdicts verdicts = diagnose(*input);
-  print(options.input.json ? findings_json(*input, verdicts)
-                           : trouble_header(*input) + findings_text(*input, verdicts));
-  if (options.fail_on.empty()) return ExitCode::ok;
+  const Result<Loaded> loaded = load_case(options.input);
+  if (!loaded) return fail(loaded.error());
+  const Case& input = loaded->input;
+  const Verdicts verdicts = diagnose(input);
+  print(options.input.json() ? findings_json(input, verdicts) : trouble_header(input) + findings_text(input, verdicts));
+  if (options.fail_on.empty()) return loaded->end(ExitCode::ok);
   const Severity severity = options.fail_on == severity_name(Severity::error) ? Severity::error : Severity::warning;
-  return reaches(verdicts, severity) ? ExitCode::findings : ExitCode::ok;
+  return loaded->end(reaches(verdicts, severity) ? ExitCode::findings : ExitCode::ok);
 }
 
 std::function<ExitCode()> declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_input_options(app, options->input);
-  app.add_option("--fail-on", options->fail_on,
-                 tr("Exit with 1 when a finding is at least that severe: warning, error"))
-      ->check(CLI::IsMember({severity_name(Severity::warning), severity_name(Severity::error)}))
+  add_choice(app, "--fail-on", options->fail_on, {severity_name(Severity::warning), severity_name(Severity::error)},
+             tr("Exit with 1 when a finding is at least that severe: warning, error"))
       ->type_name("");
   return [options] { return run(*options); };
 }

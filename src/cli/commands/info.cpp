@@ -13,10 +13,11 @@ std::function<ExitCode()> declare(CLI::App& app) {
   auto options = std::make_shared<InputOptions>();
   add_input_options(app, *options);
   return [options] {
-    const Result<Case> input = load_case(*options);
-    if (!input) return fail(input.error());
-    print(options->json ? info_json(*input) : trouble_header(*input) + info_text(*input));
-    return ExitCode::ok;
+    const Result<Loaded> loaded = load_case(*options);
+    if (!loaded) return fail(loaded.error());
+    const Case& input = loaded->input;
+    print(options->json() ? info_json(input) : trouble_header(input) + info_text(input));
+    return loaded->end(ExitCode::ok);
   };
 }
 

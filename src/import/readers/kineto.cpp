@@ -3,9 +3,11 @@
 #include "fmt/format.h"
 #include "import/reader.h"
 #include "import/readers/kineto/envelope.h"
+#include "import/readers/kineto/event_parser.h"
 #include "import/readers/kineto/pipeline.h"
 #include "reader_table.h"
 #include "text/catalogue.h"
+#include "text/format.h"
 
 namespace vramscope {
 
@@ -38,6 +40,21 @@ bool claims(const Head& head) {
   return !text.empty() && text.front() == '{' && has_any(text, {"\"ph\""});
 }
 
+Error nothing_kept(const std::string& path, const kineto::EventTotals& totals, bool is_whole) {
+  const bool is_too_large = is_whole && totals.too_large_events > 0;
+  const char* const sentence =
+      is_too_large
+          ? N_("{path} holds no trace event that can be read: its events are larger than {limit} ({count}, the "
+               "first at byte {offset}), and nothing else is in it; record again without stacks and shapes.")
+          : N_("{path} holds no trace event that can be read (it breaks off or is damaged at byte {offset}); "
+               "export the trace again.");
+  return {ExitCode::bad_input,
+          fmt::format(fmt::runtime(tr(sentence)), fmt::arg("path", path),
+                      fmt::arg("count", format_count(totals.too_large_events)),
+                      fmt::arg("limit", format_bytes(static_cast<std::int64_t>(kineto::kMostEventBytes))),
+                      fmt::arg("offset", is_too_large ? totals.first_too_large : totals.text_bytes))};
+}
+
 Result<Source> read(ByteStream& stream, const std::string& path, const Progress& progress) {
   Source source;
   source.path = path;
@@ -66,11 +83,8 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
   }
   if (!has_events || totals.events + totals.metadata_events == 0) {
     const bool is_whole = has_events ? totals.is_array_closed : state == kineto::Envelope::State::closed;
-    if (!(is_whole && envelope.has_events())) {
-      return Error{ExitCode::bad_input,
-                   fmt::format(fmt::runtime(tr("{path} holds no trace event that can be read (it breaks off or is "
-                                               "damaged at byte {offset}); export the trace again.")),
-                               fmt::arg("path", path), fmt::arg("offset", totals.text_bytes))};
+    if (!(is_whole && envelope.has_events()) || totals.too_large_events > 0) {
+      return nothing_kept(path, totals, is_whole);
     }
   }
   if (!stream.damage().empty()) builder.note(stream.damage(), stream.damage_offset());

@@ -26,19 +26,22 @@ struct Words {
 // In the order of CopyKind.
 const Words kWords[kCopyKinds] = {
     {N_("Copies to the device from pageable memory block the thread"),
-     N_("The thread waited {blocked} for copies to the device from pageable memory ({bytes} in all): "
-        "{lost} of it, {share} of the time, while no kernel ran. This costs time only; memory does not grow from it."),
+     N_("{lost} were lost, {share} of the time: the thread waited for copies to the device from pageable memory while "
+        "no kernel ran. In all it waited {blocked} for {bytes}; the rest of that ran beside kernels. This costs time "
+        "only; memory does not grow from it."),
      N_("Load into pinned memory and copy with non_blocking=True, so that the copy runs beside the computation."),
      "loader = DataLoader(dataset, pin_memory=True)\n"
      "batch = batch.to(device, non_blocking=True)"},
     {N_("Copies from pinned memory block because non_blocking is missing"),
-     N_("The thread waited {blocked} for copies to the device from pinned memory ({bytes} in all): {lost} of it, "
-        "{share} of the time, while no kernel ran. This costs time only; memory does not grow from it."),
+     N_("{lost} were lost, {share} of the time: the thread waited for copies to the device from pinned memory while no "
+        "kernel ran. In all it waited {blocked} for {bytes}; the rest of that ran beside kernels. This costs time "
+        "only; memory does not grow from it."),
      N_("The memory is pinned already: pass non_blocking=True, and the thread goes on while the copy runs."),
      "batch = batch.to(device, non_blocking=True)"},
     {N_("Copies from the device to the host block the thread"),
-     N_("The thread waited {blocked} for copies to the host ({bytes} in all): {lost} of it, {share} of the time, "
-        "while no kernel ran. This costs time only; memory does not grow from it."),
+     N_("{lost} were lost, {share} of the time: the thread waited for copies to the host while no kernel ran. In all "
+        "it waited {blocked} for {bytes}; the rest of that ran beside kernels. This costs time only; memory does not "
+        "grow from it."),
      N_("Copy results less often, several in one go, or into pinned memory with non_blocking=True and synchronize when "
         "the values are needed."),
      "host = torch.empty_like(result, device=\"cpu\", pin_memory=True)\n"
@@ -66,11 +69,11 @@ void report(Facts& facts, std::size_t kind, double share, Verdicts& verdicts) {
                        {"share", share_value(share)}};
   const Message where =
       use.by_steps ? where_steps(facts.steps(), 0, facts.steps().size() - 1) : Message{N_("the whole recording"), {}};
+  finding.evidence.push_back({N_("time lost: waiting while no kernel ran"), time_value(group.lost_ns), where});
+  finding.evidence.push_back({N_("share of the time lost"), share_value(share), where});
+  finding.evidence.push_back({N_("time the thread waited in all"), time_value(group.blocked_ns), where});
   finding.evidence.push_back({N_("copies that block"), count_value(group.copies), where});
   finding.evidence.push_back({N_("bytes copied"), bytes_value(group.bytes), where});
-  finding.evidence.push_back({N_("time the thread waited"), time_value(group.blocked_ns), where});
-  finding.evidence.push_back({N_("of it while no kernel ran"), time_value(group.lost_ns), where});
-  finding.evidence.push_back({N_("share of the time lost"), share_value(share), where});
   finding.evidence.push_back(
       {N_("longest wait for a copy"), time_value(group.longest_ns), where_span(facts, group.longest)});
   verdicts.findings.push_back(std::move(finding));

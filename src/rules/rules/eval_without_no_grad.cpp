@@ -38,6 +38,7 @@ struct Unused {
   std::int64_t late_passes = 0;    // nothing but two later steps says that no backward pass comes
   std::int64_t like_training = 0;  // nodes of operators that training passes have too
   SpanIndex first = kNone;
+  std::vector<std::uint32_t> kept_events;
 };
 
 // Numbers that follow one another: in a thinned recording they have holes.
@@ -90,6 +91,7 @@ Unused unused_of(Facts& facts, const Training& training) {
     if (memory.kept_nodes >= static_cast<std::int64_t>(kFewestNodes)) {
       ++unused.kept_passes;
       unused.kept_bytes = add_bytes(unused.kept_bytes, memory.kept_bytes);
+      unused.kept_events.insert(unused.kept_events.end(), memory.kept_events.begin(), memory.kept_events.end());
     }
     if (ended == Ended::late) ++unused.late_passes;
     for (std::size_t n = pass.begin; n < pass.end; ++n) {
@@ -144,6 +146,8 @@ void report(Facts& facts, const Unused& unused, const Training& training, Verdic
   finding.arguments = {{"passes", count_value(unused.passes)},
                        {"kept", bytes_value(unused.kept_bytes)},
                        {"held", bytes_value(unused.allocated_bytes / unused.passes)}};
+  finding.kept_events = unused.kept_events;
+  std::sort(finding.kept_events.begin(), finding.kept_events.end());
   const Message place = where_span(facts, unused.first);
   finding.evidence.push_back({N_("forward passes that no backward pass used"), count_value(unused.passes), place});
   finding.evidence.push_back({N_("graph nodes recorded for nothing"), count_value(unused.nodes), place});

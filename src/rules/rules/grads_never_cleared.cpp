@@ -80,7 +80,8 @@ void check(Facts& facts, Verdicts& verdicts) {
   const auto intervals = static_cast<std::int64_t>(use.intervals.size());
   if (intervals < kFewestIntervals) {
     return skip(verdicts,
-                N_("Only {found} intervals between optimizer steps hold gradients; at least {needed} are needed."),
+                NN_("Only {found} interval between optimizer steps holds gradients; at least {needed} are needed.",
+                    "Only {found} intervals between optimizer steps hold gradients; at least {needed} are needed."),
                 {{"found", count_value(intervals)}, {"needed", count_value(kFewestIntervals)}});
   }
   if (!std::all_of(use.intervals.begin(), use.intervals.end(), piles_up)) return;

@@ -140,6 +140,8 @@ void report(Facts& facts, const Keeping& keeping, Verdicts& verdicts) {
                        {"op", text_value(std::string(trace.strings.view(places.front().op)))},
                        {"place", text_value(std::string(trace.strings.view(places.front().frame)))}};
   add_evidence(facts, keeping, places, per_step, finding);
+  finding.kept_events = keeping.events;
+  std::sort(finding.kept_events.begin(), finding.kept_events.end());
   verdicts.findings.push_back(std::move(finding));
 }
 
@@ -150,7 +152,7 @@ bool has_addresses(const MemoryPairs& pairs) {
 
 void check(Facts& facts, Verdicts& verdicts) {
   if (facts.trace().memory.size() == 0) {
-    return skip(verdicts, N_("The recording has no memory events; record with profile_memory=True."));
+    return skip_without_memory(facts, verdicts);
   }
   if (!has_addresses(facts.pairs())) {
     return skip(verdicts,
@@ -158,7 +160,9 @@ void check(Facts& facts, Verdicts& verdicts) {
                    "or newer writes them."));
   }
   if (facts.steps().size() < kFewestSteps) {
-    return skip(verdicts, N_("Only {steps} whole steps were recorded; at least {needed} are needed."),
+    return skip(verdicts,
+                NN_("Only {steps} whole step was recorded; at least {needed} are needed.",
+                    "Only {steps} whole steps were recorded; at least {needed} are needed."),
                 {{"steps", count_value(static_cast<std::int64_t>(facts.steps().size()))},
                  {"needed", count_value(kFewestSteps)}});
   }

@@ -28,19 +28,22 @@ const char* summary_of(const LoaderUse& use) {
                                 "prepare them; the device is busy only {busy} of the time. With {factor} times as many "
                                 "workers, or a "
                                 "loader that much faster, the waiting would end.")
-                           : N_("The training thread spends {share} of the steps loading data, and the device is busy "
-                                "only {busy} of the "
-                                "time. A batch takes {batch} to load and the rest of a step {rest}: {workers} worker "
-                                "processes would "
-                                "hide the loading.");
+                           : NN_("The training thread spends {share} of the steps loading data, and the device is busy "
+                                 "only {busy} of the time. A batch takes {batch} to load and the rest of a step "
+                                 "{rest}: {workers} worker process would hide the loading.",
+                                 "The training thread spends {share} of the steps loading data, and the device is busy "
+                                 "only {busy} of the time. A batch takes {batch} to load and the rest of a step "
+                                 "{rest}: {workers} worker processes would hide the loading.");
   }
-  return use.has_workers ? N_("The training thread spends {share} of the steps waiting for the next batch, although "
-                              "worker processes "
-                              "prepare them. With {factor} times as many workers, or a loader that much faster, the "
-                              "waiting would end.")
-                         : N_("The training thread spends {share} of the steps loading data. A batch takes {batch} to "
-                              "load and the rest of "
-                              "a step {rest}: {workers} worker processes would hide the loading.");
+  return use.has_workers
+             ? N_("The training thread spends {share} of the steps waiting for the next batch, although "
+                  "worker processes "
+                  "prepare them. With {factor} times as many workers, or a loader that much faster, the "
+                  "waiting would end.")
+             : NN_("The training thread spends {share} of the steps loading data. A batch takes {batch} to "
+                   "load and the rest of a step {rest}: {workers} worker process would hide the loading.",
+                   "The training thread spends {share} of the steps loading data. A batch takes {batch} to "
+                   "load and the rest of a step {rest}: {workers} worker processes would hide the loading.");
 }
 
 void add_evidence(Facts& facts, Finding& finding) {
@@ -102,7 +105,9 @@ void check(Facts& facts, Verdicts& verdicts) {
   }
   const auto steps = static_cast<std::int64_t>(facts.steps().size());
   if (steps < kFewestSteps) {
-    return skip(verdicts, N_("Only {steps} whole steps were recorded; at least {needed} are needed."),
+    return skip(verdicts,
+                NN_("Only {steps} whole step was recorded; at least {needed} are needed.",
+                    "Only {steps} whole steps were recorded; at least {needed} are needed."),
                 {{"steps", count_value(steps)}, {"needed", count_value(kFewestSteps)}});
   }
   if (use.batches == 0) {

@@ -1,9 +1,11 @@
 // Memory that rises step after step and does not fall back (docs/rules/memory-growth.md).
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "rule_table.h"
 #include "rules/arguments.h"
+#include "rules/growth_of_logs.h"
 #include "text/catalogue.h"
 
 namespace vramscope {
@@ -72,6 +74,20 @@ void add_evidence(Facts& facts, const DeviceGrowth& growth, const std::string& d
   }
 }
 
+// What the judged steps left behind; of the last step it may be freed in the next.
+std::vector<std::uint32_t> kept_events_of(Facts& facts, const DeviceGrowth& growth) {
+  const MemoryEvents& memory = facts.trace().memory;
+  const StepRanges& steps = facts.steps();
+  std::vector<std::uint32_t> events;
+  for (std::uint32_t i = 0; i < memory.size(); ++i) {
+    if (memory.device[i] != growth.device || memory.bytes[i] <= 0 || memory.address[i] == kUnknownAddress) continue;
+    const std::uint32_t born = steps.index_at(memory.time_ns[i]);
+    if (born == kNone || born < growth.first || born + 1 >= steps.size()) continue;
+    if (is_alive_at(facts.trace(), facts.pairs(), i, steps.ranges.back().end_ns)) events.push_back(i);
+  }
+  return events;
+}
+
 void report(Facts& facts, const DeviceGrowth& growth, Verdicts& verdicts) {
   const Trace& trace = facts.trace();
   const MemoryDevice& device = trace.memory_devices[growth.device];
@@ -102,19 +118,25 @@ void report(Facts& facts, const DeviceGrowth& growth, Verdicts& verdicts) {
     finding.arguments.push_back({"place", text_value(std::string(trace.strings.view(group.frame)))});
   }
   add_evidence(facts, growth, device.name(), rate, finding);
+  if (growth.kind == GrowthKind::kept) finding.kept_events = kept_events_of(facts, growth);
   verdicts.findings.push_back(std::move(finding));
 }
 
 void check(Facts& facts, Verdicts& verdicts) {
+  const Inputs inputs = inputs_of(facts.source());
+  if (inputs.has(Input::snapshot)) return check_snapshot_growth(facts, verdicts);
+  if (inputs.has(Input::samples)) return check_sample_growth(facts, verdicts);
   const Trace& trace = facts.trace();
   if (trace.memory.size() == 0) {
-    return skip(verdicts, N_("The recording has no memory events; record with profile_memory=True."));
+    return skip_without_memory(facts, verdicts);
   }
   if (facts.steps().size() < kFewestSteps) {
     return skip(
         verdicts,
-        N_("Only {steps} whole steps were recorded; growth is judged from {needed} on. Call profiler.step() after "
-           "each step and record more of them."),
+        NN_("Only {steps} whole step was recorded; growth is judged from {needed} on. Call profiler.step() after "
+            "each step and record more of them.",
+            "Only {steps} whole steps were recorded; growth is judged from {needed} on. Call profiler.step() after "
+            "each step and record more of them."),
         {{"steps", count_value(static_cast<std::int64_t>(facts.steps().size()))},
          {"needed", count_value(kFewestSteps)}});
   }
@@ -126,7 +148,8 @@ void check(Facts& facts, Verdicts& verdicts) {
 }  // namespace
 
 Rule rule_memory_growth() {
-  return {"memory-growth", N_("memory that grows step after step"), check};
+  return {"memory-growth", N_("memory that grows step after step"), check,
+          Input::trace | Input::snapshot | Input::samples};
 }
 
 }  // namespace vramscope

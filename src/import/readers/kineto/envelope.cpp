@@ -16,10 +16,21 @@ constexpr std::size_t kMostMembers = 4096;
 }  // namespace
 
 Envelope::State Envelope::feed(std::string_view text, std::size_t& used) {
-  if (is_broken_) {
-    used = text.size();
-    return State::broken;
+  used = text.size();
+  if (is_broken_) return State::broken;
+  std::size_t skipped = 0;
+  if (skipper_.is_active()) {
+    const char* const behind = skipper_.feed(text.data(), text.data() + text.size());
+    if (behind == nullptr) return State::wants_more;
+    skipped = static_cast<std::size_t>(behind - text.data());
+    text.remove_prefix(skipped);
   }
+  const State state = feed_pending(text, used);
+  used += skipped;
+  return state;
+}
+
+Envelope::State Envelope::feed_pending(std::string_view text, std::size_t& used) {
   if (pending_.empty()) {
     const State state = step(text, used);
     if (state == State::wants_more) {
@@ -91,26 +102,46 @@ Envelope::State Envelope::step(std::string_view text, std::size_t& used) {
       return stop(State::at_events, at + 1);
     }
     const char* const value = at;
-    if (*at == '"') {
-      at = string_end(at + 1, end, has_escape);
-      if (at >= end) return stop(State::wants_more, member);
-      ++at;
-    } else if (*at == '{' || *at == '[') {
-      at = skip_nested(at, end);
-      if (at == nullptr) return stop(State::wants_more, member);
-    } else {
-      at = scalar_end(at, end);
-      if (at >= end) return stop(State::wants_more, member);
-      if (at == value) return stop(State::broken, at);
+    if (const std::optional<State> stopped = pass_value(key, at, end)) {
+      return stop(*stopped, skipper_.is_active() || *stopped == State::broken ? at : member);
     }
     keep(key, std::string_view(value, static_cast<std::size_t>(at - value)));
   }
 }
 
+// Moves behind the value that `at` is on. What it returns stops the walk: the text ends before the value does.
+std::optional<Envelope::State> Envelope::pass_value(std::string_view key, const char*& at, const char* end) {
+  const char* const value = at;
+  if (*at == '"') {
+    bool has_escape = false;
+    at = string_end(at + 1, end, has_escape);
+    if (at >= end) return State::wants_more;
+    ++at;
+    return std::nullopt;
+  }
+  if (*at != '{' && *at != '[') {
+    at = scalar_end(at, end);
+    if (at >= end) return State::wants_more;
+    return at == value ? std::optional<State>(State::broken) : std::nullopt;
+  }
+  at = skip_nested(value, end);
+  if (at != nullptr) return std::nullopt;
+  at = end;
+  if (!is_wanted(key)) {
+    skipper_.begin();
+    skipper_.feed(value, end);
+  }
+  return State::wants_more;
+}
+
+// Of the members that are no scalars.
+bool Envelope::is_wanted(std::string_view key) {
+  return key == "deviceProperties" || key == "distributedInfo";
+}
+
 void Envelope::keep(std::string_view key, std::string_view value) {
   const bool is_nested = value.front() == '{' || value.front() == '[';
-  const bool is_wanted = key == "deviceProperties" || key == "distributedInfo";
-  if (is_nested ? !is_wanted || value.size() > kMostKept : value.size() > kMostScalar) return;
+  if (is_nested ? !is_wanted(key) || value.size() > kMostKept : value.size() > kMostScalar) return;
   if (members_.size() < kMostMembers) members_[std::string(key)] = std::string(value);
 }
 

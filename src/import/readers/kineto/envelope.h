@@ -2,9 +2,11 @@
 // What stands around the events: the members of the file's outermost object. Fed with text from front to back.
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "import/readers/kineto/skipper.h"
 #include "import/readers/kineto/text_buffer.h"
 #include "model/source.h"
 
@@ -20,9 +22,11 @@ class Envelope {
   };
 
   // Takes text until something happens; `used` tells how much of it belongs to the envelope. Text that is not yet
-  // decidable is kept inside, at most kMostPending. The text must lie in a TextBuffer, for its padding.
+  // decidable is kept inside, at most kMostPending; members without a meaning may be of any size. The text must have
+  // the padding of a TextBuffer behind it.
   State feed(std::string_view text, std::size_t& used);
-  // The array of events is over; what follows is members again, or nothing when it was a bare list.
+  // The array of events is over; what follows is members again, a further array of events among them, or nothing when
+  // it was a bare list.
   void leave_events() {
     in_events_ = false;
     if (is_list_) is_closed_ = true;
@@ -39,10 +43,14 @@ class Envelope {
 
  private:
   static constexpr std::size_t kMostPending = 64u << 20;
+  State feed_pending(std::string_view text, std::size_t& used);
   State step(std::string_view text, std::size_t& used);
+  std::optional<State> pass_value(std::string_view key, const char*& at, const char* end);
+  static bool is_wanted(std::string_view key);
   void keep(std::string_view key, std::string_view value);
 
   TextBuffer pending_;
+  Skipper skipper_;  // of a member without a meaning that goes on in the next text
   std::map<std::string, std::string> members_;
   bool has_begun_ = false;
   bool is_list_ = false;

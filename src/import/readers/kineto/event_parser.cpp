@@ -42,6 +42,7 @@ struct EventParser::Fields {
   bool name_has_escape = false, category_has_escape = false, call_stack_has_escape = false,
        args_name_has_escape = false;
   bool has_args = false;
+  bool is_empty = true;  // "{}"
 };
 
 void Batch::note(std::string_view name, std::int64_t offset) {
@@ -58,10 +59,11 @@ void Batch::clear() {
   *this = Batch();
 }
 
-EventParser::EventParser() : recent_(kRecentNames) {}
+EventParser::EventParser() = default;
 
 StringId EventParser::intern(std::string_view text) {
   if (text.empty()) return 0;
+  if (recent_.empty()) recent_.resize(kRecentNames);
   Recent& recent = recent_[quick_hash(text) & (kRecentNames - 1)];
   if (recent.text == text) return recent.id;
   auto found = ids_.find(text);
@@ -106,24 +108,22 @@ TrackId EventParser::track(std::string_view pid, std::string_view tid) {
   return last_track_;
 }
 
-WindowResult EventParser::parse(const TextBuffer& text, std::int64_t offset, bool is_final, Batch& batch) {
-  const std::string_view window = text.view();
+WindowResult EventParser::parse(std::string_view window, std::int64_t offset, bool is_final, Batch& batch) {
   batch_ = &batch;
   window_offset_ = offset;
   const char* const begin = window.data();
   const char* const end = begin + window.size();
   const char* at = begin;
   Fields fields;
-  const auto position = [&] { return static_cast<std::size_t>(at - begin); };
-  const auto result = [&](WindowEnd how, std::size_t where) {
+  const auto result = [&](WindowEnd how, const char* where) {
     batch.events_by_category.resize(categories_.size(), 0);
-    return WindowResult{how, where};
+    return WindowResult{how, static_cast<std::size_t>(where - begin)};
   };
   for (;;) {
     at = skip_space(at, end);
     while (at < end && *at == ',') at = skip_space(at + 1, end);
-    if (at >= end) return result(WindowEnd::between_events, window.size());
-    if (*at == ']') return result(WindowEnd::array_closed, position() + 1);
+    if (at >= end) return result(WindowEnd::between_events, end);
+    if (*at == ']') return result(WindowEnd::array_closed, at + 1);
     const char* const event = at;
     const std::int64_t event_offset = offset + (event - begin);
     Parsed parsed = Parsed::malformed;
@@ -136,24 +136,40 @@ WindowResult EventParser::parse(const TextBuffer& text, std::int64_t offset, boo
       emit(fields, event_offset);
       continue;
     }
-    if (parsed == Parsed::incomplete && !is_final) {
-      return result(WindowEnd::inside_event, static_cast<std::size_t>(event - begin));
+    if (parsed == Parsed::incomplete && !is_final) return result(WindowEnd::inside_event, event);
+    batch.note(parsed == Parsed::incomplete ? "cut_event" : "malformed_event", event_offset);
+    const std::size_t behind = static_cast<std::size_t>(event - begin) + 1;
+    const std::size_t next =
+        parsed == Parsed::incomplete ? find_whole_event(window, behind) : find_event_start(window, behind);
+    if (next != std::string_view::npos) {
+      at = begin + next;
+      continue;
     }
-    const bool is_too_large = window.size() > kMostEventBytes;
-    batch.note(parsed != Parsed::incomplete ? "malformed_event" : (is_too_large ? "event_too_large" : "cut_event"),
-               event_offset);
-    const std::size_t next = find_event_start(window, static_cast<std::size_t>(event - begin) + 1);
-    if (next == std::string_view::npos) {
-      // Without another event in sight: the array may close, or the next window holds one.
-      const std::size_t close = window.rfind(']');
-      if (is_final && close != std::string_view::npos && close > static_cast<std::size_t>(event - begin) &&
-          parsed == Parsed::malformed) {
-        return result(WindowEnd::array_closed, close + 1);
-      }
-      return result(WindowEnd::between_events, window.size());
+    // Without another event in sight: the array may close, or the next window holds one.
+    const std::size_t close = window.rfind(']');
+    if (is_final && close != std::string_view::npos && close >= behind && parsed == Parsed::malformed) {
+      return result(WindowEnd::array_closed, begin + close + 1);
     }
-    at = begin + next;
+    return result(WindowEnd::between_events, end);
   }
+}
+
+std::size_t EventParser::find_whole_event(std::string_view window, std::size_t from) {
+  constexpr int kMostTries = 1000;
+  constexpr std::size_t kMostBytes = 64 * 1024;  // of one try, so that all of them stay cheap
+  std::size_t next = find_event_start(window, from);
+  for (int tries = 0; tries < kMostTries && next != std::string_view::npos; ++tries) {
+    const char* at = window.data() + next;
+    const char* const end = at + std::min(kMostBytes, window.size() - next);
+    Fields fields;
+    counter_values_.clear();
+    if (read_event(at, end, fields) == Parsed::ok && fields.phase.size() == 1 && !fields.time.empty() &&
+        !fields.pid.empty()) {
+      return next;
+    }
+    next = find_event_start(window, next + 1);
+  }
+  return std::string_view::npos;
 }
 
 namespace {
@@ -268,6 +284,7 @@ Step read_members(const char*& at, const char* end, const Member& member) {
 
 EventParser::Parsed EventParser::read_event(const char*& at, const char* end, Fields& fields) {
   const auto member = [&](std::string_view key) {
+    fields.is_empty = false;
     ValueText value;
     const bool is_args = key == "args";
     const auto nested = [&](const char*& nested_at) {
@@ -386,6 +403,11 @@ void EventParser::take_argument(std::string_view key, std::string_view value, bo
 void EventParser::emit(const Fields& fields, std::int64_t offset) {
   window_offset_ = offset;
   Batch& batch = *batch_;
+  // Exporters that write a comma before each event begin with one that is empty: it stands for nothing.
+  if (fields.is_empty) {
+    batch.note("empty_event", offset);
+    return;
+  }
   const char phase = fields.phase.size() == 1 ? fields.phase.front() : '\0';
   if (phase == 'M') {
     ++batch.metadata_events;
@@ -408,7 +430,7 @@ void EventParser::emit(const Fields& fields, std::int64_t offset) {
   }
   const std::optional<std::int64_t> time_ns = nanoseconds_from_microseconds(fields.time);
   if (!time_ns) {
-    batch.note("event_without_time", offset);
+    batch.note(is_number(fields.time) ? "time_out_of_range" : "event_without_time", offset);
     return;
   }
   batch.first_ns = std::min(batch.first_ns, *time_ns);
@@ -516,14 +538,11 @@ std::uint32_t EventParser::take_args(const Fields& fields, SpanKind kind, std::i
   if (kind == SpanKind::python_call) return kNone;
   id = integer(fields.correlation, true).value_or(kUnknown);
   if (id == kUnknown && !fields.correlation.empty()) batch.note("odd_id", window_offset_);
-  const auto small = [](std::string_view text) {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(integer(text).value_or(-1), -1, 0x7fffffff));
-  };
   DeviceArgs args;
   args.external_id = integer(fields.external_id).value_or(kUnknown);
   args.bytes = integer(fields.bytes_lower).value_or(kUnknown);
-  args.device = small(fields.device);
-  args.stream = small(fields.stream);
+  args.device = small_number(fields.device, "odd_device_id");
+  args.stream = small_number(fields.stream, "odd_stream_id");
   if (args.external_id == kUnknown && args.bytes == kUnknown && args.device < 0 && args.stream < 0) return kNone;
   batch.device_args.push_back(args);
   return static_cast<std::uint32_t>(batch.device_args.size() - 1);
@@ -542,19 +561,37 @@ bool EventParser::emit_memory(const Fields& fields, TrackId track_id, std::int64
   if (const auto address = integer(fields.address, true)) row.address = static_cast<std::uint64_t>(*address);
   row.total_allocated = integer(fields.total_allocated).value_or(kUnknown);
   row.total_reserved = integer(fields.total_reserved).value_or(kUnknown);
-  const std::optional<std::int64_t> type = integer(fields.device_type);
-  if (!type) batch_->note("memory_event_without_device", offset);
-  row.device.type = static_cast<std::int32_t>(std::clamp<std::int64_t>(type.value_or(0), 0, 0x7fff));
-  std::int64_t index = integer(fields.device_id).value_or(-1);
-  constexpr std::int64_t kMostDevices = 0x7fff;
-  if (index > kMostDevices || (type && (*type < 0 || *type > kMostDevices))) {
-    batch_->note("odd_device_id", offset);
-    index = std::min<std::int64_t>(index, -1);
-  }
-  // Exporters give the CPU the index -1, 0 or none at all: it is one device.
-  row.device.index = row.device.type == 0 ? -1 : static_cast<std::int32_t>(std::clamp<std::int64_t>(index, -1, 0x7fff));
+  row.device = memory_device(fields, offset);
   batch_->memory.push_back(row);
   return true;
+}
+
+// What the events' own device says; one that cannot be is an unknown device, not the CPU.
+MemoryDevice EventParser::memory_device(const Fields& fields, std::int64_t offset) {
+  MemoryDevice device;
+  constexpr std::int64_t kMostTypes = 127;  // c10::DeviceType is an int8_t
+  if (fields.device_type.empty()) {
+    batch_->note("memory_event_without_device", offset);
+  } else if (const auto type = whole_number(fields.device_type); type && *type >= 0 && *type <= kMostTypes) {
+    device.type = static_cast<std::int32_t>(*type);
+  } else {
+    batch_->note("odd_device_type", offset);
+    device.type = MemoryDevice::kUnknownType;
+  }
+  const std::int32_t index = small_number(fields.device_id, "odd_device_id");
+  // Exporters give the CPU the index -1, 0 or none at all: it is one device.
+  device.index = device.is_cpu() ? -1 : index;
+  return device;
+}
+
+// A device's or stream's number; -1 is how exporters write none, and what an impossible one becomes.
+std::int32_t EventParser::small_number(std::string_view text, std::string_view trouble) {
+  if (text.empty()) return -1;
+  constexpr std::int64_t kMost = 0x7fff;
+  const std::optional<std::int64_t> number = whole_number(text);
+  if (number && *number >= -1 && *number <= kMost) return static_cast<std::int32_t>(*number);
+  batch_->note(trouble, window_offset_);
+  return -1;
 }
 
 void EventParser::emit_name(const Fields& fields) {

@@ -12,7 +12,7 @@
 
 namespace vramscope::kineto {
 
-// One event may be this large; of a larger one the begin is skipped and counted.
+// One event may be this large; a larger one is skipped and counted.
 inline constexpr std::size_t kMostEventBytes = 64u << 20;
 
 // How the parse of a window ended.
@@ -31,9 +31,12 @@ class EventParser {
  public:
   EventParser();
 
-  // `offset` is the window's place in the text. `is_final`: what ends inside an event is cut or damaged for good, so
-  // it is skipped from (with trouble) instead of handed back.
-  WindowResult parse(const TextBuffer& text, std::int64_t offset, bool is_final, Batch& batch);
+  // `window` needs the padding of a TextBuffer behind it; `offset` is its place in the text. `is_final`: what ends
+  // inside an event is cut or damaged for good, so it is skipped from (with trouble) instead of handed back.
+  WindowResult parse(std::string_view window, std::int64_t offset, bool is_final, Batch& batch);
+  // The next event at or behind `from` that is whole and has phase, time and process, or npos: where to go on when an
+  // event has no end. Objects among the arguments of that event do not look like this. Gives up after some tries.
+  std::size_t find_whole_event(std::string_view window, std::size_t from);
 
   // The text of all strings of this thread; adopt it before the parser goes.
   TextArena take_strings() { return std::move(arena_); }
@@ -53,6 +56,8 @@ class EventParser {
   void emit_span(const Fields& fields, CategoryId category, TrackId track, std::int64_t time_ns, std::int64_t offset);
   void emit_mark(const Fields& fields, CategoryId category, TrackId track, std::int64_t time_ns, std::int64_t offset);
   bool emit_memory(const Fields& fields, TrackId track, std::int64_t time_ns, std::int64_t offset);
+  MemoryDevice memory_device(const Fields& fields, std::int64_t offset);
+  std::int32_t small_number(std::string_view text, std::string_view trouble);
   void emit_name(const Fields& fields);
   std::uint32_t take_args(const Fields& fields, SpanKind kind, std::int64_t& id, StackId& stack);
 

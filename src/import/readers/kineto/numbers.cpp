@@ -105,4 +105,18 @@ std::optional<std::int64_t> integer(std::string_view text, bool wrap) {
   return static_cast<std::int64_t>(*number);
 }
 
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  const std::optional<std::int64_t> number = integer(text);
+  if (!number || text.find_first_of(".eE") == std::string_view::npos) return number;
+  const std::optional<double> exact = finite(text);
+  return exact && *exact - std::floor(*exact) > 0 ? std::nullopt : number;
+}
+
+bool is_number(std::string_view text) {
+  if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return false;  // "inf" and its like
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error != std::errc::invalid_argument && end == text.data() + text.size();
+}
+
 }  // namespace vramscope::kineto

@@ -13,5 +13,10 @@ std::optional<std::int64_t> nanoseconds_from_microseconds(std::string_view text)
 // An integer; a fraction is cut off, an exponent understood. Unsigned values up to 2^64 - 1 come back as the
 // int64 of the same bits when `wrap` is set. Empty for anything else.
 std::optional<std::int64_t> integer(std::string_view text, bool wrap = false);
+// An integer without a fraction that is not 0, in range. Empty for anything else.
+std::optional<std::int64_t> whole_number(std::string_view text);
+
+// Whether the text is a finite decimal number, however large.
+bool is_number(std::string_view text);
 
 }  // namespace vramscope::kineto

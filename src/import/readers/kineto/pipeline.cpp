@@ -4,10 +4,13 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/parallel.h"
 #include "formats/kineto.h"
 #include "import/readers/kineto/event_parser.h"
+#include "import/readers/kineto/scan.h"
+#include "import/readers/kineto/skipper.h"
 
 namespace vramscope::kineto {
 
@@ -41,13 +44,16 @@ class Pipeline {
         progress_(progress),
         envelope_(envelope),
         builder_(builder),
-        threads_(std::min(worker_count(), 8u)),
-        parsers_(threads_ + 1),  // the last one is for second tries
         left_over_(first),
-        offset_(offset),
-        tables_(threads_ + 1) {}
+        offset_(offset) {}
 
   EventTotals run() {
+    // What fits in one window is not worth a thread.
+    Window first;
+    if (next_window(first)) first_ = std::move(first);
+    threads_ = is_read_ ? 1 : std::min(worker_count(), 8u);
+    parsers_ = std::vector<EventParser>(threads_ + 1);  // the last one is for second tries
+    tables_.resize(threads_ + 1);
     parallel_for(threads_, [this](std::size_t thread) {
       try {
         work(thread);
@@ -65,6 +71,7 @@ class Pipeline {
     std::sort(totals_.by_category.begin(), totals_.by_category.end(),
               [](const CategoryCount& a, const CategoryCount& b) { return a.name < b.name; });
     totals_.text_bytes = offset_;
+    totals_.is_array_closed = !in_events_;
     return totals_;
   }
 
@@ -74,7 +81,7 @@ class Pipeline {
     while (next_window(window)) {
       window.parser = thread;
       window.batch.clear();
-      window.result = parsers_[thread].parse(window.text, window.offset, false, window.batch);
+      window.result = parsers_[thread].parse(window.text.view(), window.offset, false, window.batch);
       if (!deliver(window)) return;
     }
   }
@@ -82,6 +89,11 @@ class Pipeline {
   // False at the end of the text.
   bool next_window(Window& window) {
     const std::lock_guard<std::mutex> guard(input_lock_);
+    if (first_) {
+      window = std::move(*first_);
+      first_.reset();
+      return true;
+    }
     if (is_read_) return false;
     window.number = windows_++;
     window.offset = offset_;
@@ -89,10 +101,18 @@ class Pipeline {
     text.swap(left_over_);
     left_over_.clear();
     const std::size_t goal = std::max(kWindowBytes, text.size() + 1);
-    text.reserve(goal);
+    // Most inputs that are no large ones are small: the first window grows with its text.
+    constexpr std::size_t kFirstBytes = 64 * 1024;
+    std::size_t room = window.number > 0 ? goal : std::min(goal, text.size() + kFirstBytes);
+    text.reserve(room);
     std::size_t size = text.size();
     while (size < goal) {
-      const std::size_t got = stream_.read(text.data() + size, goal - size);
+      if (size == room) {
+        room = std::min(goal, room * 4);
+        text.resize(size);
+        text.reserve(room);
+      }
+      const std::size_t got = stream_.read(text.data() + size, room - size);
       if (got == 0) {
         is_read_ = true;
         break;
@@ -133,60 +153,109 @@ class Pipeline {
   }
 
   void consume(Window& window) {
-    if (totals_.is_array_closed) {
-      merge_strings_only(window);
-      feed_envelope(window.text.view());
-      return;
-    }
-    if (carry_.empty()) {
+    const std::string_view text = window.text.view();
+    if (in_events_ && carry_.empty() && !skipper_.is_active()) {
       merge(window.batch, window.parser);
-      finish_window(window.text, window.offset, window.result, window.is_last);
+      read_on(text, window.offset, window.is_last, window.result);
       return;
     }
     // The cut before this window was no event's start.
     merge_strings_only(window);
-    carry_.append(window.text.view());
+    if (carry_.empty()) {
+      read_on(text, window.offset, window.is_last, std::nullopt);
+      return;
+    }
+    carry_.append(text);
     // An event of many windows: trying again at each would take quadratic time.
     if (!window.is_last && carry_.size() < 2 * carry_tried_ && carry_.size() <= kMostEventBytes) return;
-    const TextBuffer text = std::move(carry_);
+    const TextBuffer whole = std::move(carry_);
     carry_ = TextBuffer();
-    parse_again(text, carry_offset_, window.is_last);
+    read_on(whole.view(), carry_offset_, window.is_last, std::nullopt);
   }
 
-  void parse_again(const TextBuffer& text, std::int64_t offset, bool is_last) {
-    const bool is_final = is_last || text.size() > kMostEventBytes;
-    Batch batch;
-    const WindowResult result = parsers_.back().parse(text, offset, is_final, batch);
-    merge(batch, parsers_.size() - 1);
-    finish_window(text, offset, result, is_last);
-  }
-
-  void finish_window(const TextBuffer& text, std::int64_t offset, WindowResult result, bool is_last) {
-    switch (result.end) {
-      case WindowEnd::between_events:
-        return;
-      case WindowEnd::array_closed:
-        totals_.is_array_closed = true;
+  // Reads a text to its end: events, what stands around them, and what is skipped. `parsed`: how far its batch came,
+  // where it has one.
+  void read_on(std::string_view text, std::int64_t offset, bool is_last, std::optional<WindowResult> parsed) {
+    const auto advance = [&](std::size_t count) {
+      text.remove_prefix(count);
+      offset += static_cast<std::int64_t>(count);
+    };
+    for (;;) {
+      if (skipper_.is_active()) {
+        const char* const behind = skipper_.feed(text.data(), text.data() + text.size());
+        if (behind == nullptr) return;
+        advance(static_cast<std::size_t>(behind - text.data()));
+      }
+      if (!in_events_) {
+        std::size_t used = 0;
+        if (!enters_events(text, offset, used)) return;
+        advance(used);
+        continue;
+      }
+      const WindowResult result = parsed ? *parsed : parse_again(text, offset, is_last);
+      if (result.end == WindowEnd::between_events) return;
+      advance(result.position);
+      if (result.end == WindowEnd::array_closed) {
+        in_events_ = false;
         envelope_.leave_events();
-        feed_envelope(text.view().substr(result.position));
-        return;
-      case WindowEnd::inside_event:
-        carry_ = TextBuffer(text.view().substr(result.position));
-        carry_tried_ = carry_.size();
-        carry_offset_ = offset + static_cast<std::int64_t>(result.position);
-        if (!is_last) return;
-        const TextBuffer rest = std::move(carry_);
-        carry_ = TextBuffer();
-        parse_again(rest, carry_offset_, true);
-        return;
+      } else if (!is_last || !parsed) {  // else it is parsed again, as the last
+        const std::size_t behind = hold(text, offset);
+        if (behind == std::string_view::npos) return;
+        advance(behind);
+      }
+      parsed.reset();
     }
   }
 
-  void feed_envelope(std::string_view text) {
-    std::size_t used = 0;
-    const Envelope::State state = envelope_.feed(text, used);
-    // A second array of events is not read: no exporter writes one.
-    if (state == Envelope::State::at_events) builder_.note("second_event_array", offset_);
+  WindowResult parse_again(std::string_view text, std::int64_t offset, bool is_last) {
+    Batch batch;
+    const WindowResult result = parsers_.back().parse(text, offset, is_last, batch);
+    merge(batch, parsers_.size() - 1);
+    return result;
+  }
+
+  // Keeps an event, whose begin this is, until its end is there; npos. One that is too large is skipped, by the
+  // skipper, or where an event that is whole shows that the text is damaged, up to that one.
+  std::size_t hold(std::string_view text, std::int64_t offset) {
+    if (text.size() <= kMostEventBytes) {
+      carry_ = TextBuffer(text);
+      carry_tried_ = carry_.size();
+      carry_offset_ = offset;
+      return std::string_view::npos;
+    }
+    const std::size_t next = parsers_.back().find_whole_event(text, 1);
+    if (next != std::string_view::npos) {
+      builder_.note("malformed_event", offset);
+      return next;
+    }
+    builder_.note("event_too_large", offset);
+    if (totals_.too_large_events++ == 0) totals_.first_too_large = offset;
+    skipper_.begin();
+    return 0;
+  }
+
+  // Text that stands around the events. True when events begin at its place `used`.
+  bool enters_events(std::string_view text, std::int64_t offset, std::size_t& used) {
+    if (!envelope_.is_closed()) {
+      const Envelope::State state = envelope_.feed(text, used);
+      if (state == Envelope::State::at_events) {
+        // A merged file: the times of all its arrays count from the same base.
+        builder_.note("second_event_array", offset + static_cast<std::int64_t>(used) - 1);
+        in_events_ = true;
+        return true;
+      }
+      if (state != Envelope::State::closed) return false;
+    }
+    if (is_behind_noted_) return false;
+    const char* at = text.data() + used;
+    const char* const end = text.data() + text.size();
+    at = skip_space(at, end);
+    while (at < end && *at == ',') at = skip_space(at + 1, end);
+    if (at >= end) return false;
+    // A second document has a base time of its own, perhaps: its events would land anywhere.
+    is_behind_noted_ = true;
+    builder_.note(*at == '{' || *at == '[' ? "second_document" : "text_behind_trace", offset + (at - text.data()));
+    return false;
   }
 
   // A batch that is thrown away may have been the first to see a string: its ids stay in use.
@@ -285,7 +354,7 @@ class Pipeline {
   const Progress& progress_;
   Envelope& envelope_;
   TraceBuilder& builder_;
-  const unsigned threads_;
+  unsigned threads_ = 1;
   std::vector<EventParser> parsers_;  // parsers_[i] belongs to thread i, the last one to the holder of order_lock_
 
   std::mutex input_lock_;  // guards the stream and these:
@@ -293,12 +362,16 @@ class Pipeline {
   std::int64_t offset_;
   std::int64_t windows_ = 0;
   bool is_read_ = false;
+  std::optional<Window> first_;  // read before the threads start
 
   std::mutex order_lock_;  // guards the builder, the envelope and these:
   std::condition_variable turn_;
   std::vector<MergeTables> tables_;
   std::map<std::int64_t, Window> waiting_;
   std::int64_t next_ = 0;
+  bool in_events_ = true;
+  bool is_behind_noted_ = false;
+  Skipper skipper_;              // of an event that is too large
   TextBuffer carry_;             // the begin of an event whose end is in a later window
   std::size_t carry_tried_ = 0;  // its size when it was last parsed
   std::int64_t carry_offset_ = 0;

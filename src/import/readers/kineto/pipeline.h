@@ -24,6 +24,8 @@ struct EventTotals {
   std::vector<CategoryCount> by_category;
   std::int64_t text_bytes = 0;   // where the text ended
   bool is_array_closed = false;  // the "]" was there
+  std::int64_t too_large_events = 0;
+  std::int64_t first_too_large = 0;  // its place in the text
 };
 
 // `first` is text that was read already, at `offset` of the text. What stands behind the events goes to `envelope`.

@@ -1,0 +1,85 @@
+#pragma once
+// The words of a CUDA memory snapshot that the reader looks for, in the order in which they are interned: the id of a
+// word is the number of its Key. Source: torch/csrc/cuda/memory_snapshot.cpp and Module.cpp of PyTorch 2.0 to 2.9.
+#include <cstdint>
+#include <string_view>
+
+namespace vramscope::pickle {
+
+enum class Key : std::uint32_t {
+  none,
+  action,
+  addr,
+  device_free,
+  size,
+  stream,
+  time_us,
+  frames,
+  compile_context,
+  user_metadata,
+  category,
+  pool_id,
+  segment_pool_id,
+  device,
+  filename,
+  line,
+  name,
+  segments,
+  device_traces,
+  host_segments,
+  host_traces,
+  allocator_settings,
+  external_annotations,
+  address,
+  total_size,
+  allocated_size,
+  active_size,
+  requested_size,
+  segment_type,
+  is_expandable,
+  blocks,
+  state,
+  history,
+  real_size,
+  stage,
+  count,
+};
+
+// Without Key::none, which is the empty string.
+inline constexpr std::string_view kKeyNames[] = {"action",
+                                                 "addr",
+                                                 "device_free",
+                                                 "size",
+                                                 "stream",
+                                                 "time_us",
+                                                 "frames",
+                                                 "compile_context",
+                                                 "user_metadata",
+                                                 "category",
+                                                 "pool_id",
+                                                 "segment_pool_id",
+                                                 "device",
+                                                 "filename",
+                                                 "line",
+                                                 "name",
+                                                 "segments",
+                                                 "device_traces",
+                                                 "host_segments",
+                                                 "host_traces",
+                                                 "allocator_settings",
+                                                 "external_annotations",
+                                                 "address",
+                                                 "total_size",
+                                                 "allocated_size",
+                                                 "active_size",
+                                                 "requested_size",
+                                                 "segment_type",
+                                                 "is_expandable",
+                                                 "blocks",
+                                                 "state",
+                                                 "history",
+                                                 "real_size",
+                                                 "stage"};
+static_assert(sizeof(kKeyNames) / sizeof(kKeyNames[0]) == static_cast<std::size_t>(Key::count) - 1);
+
+}  // namespace vramscope::pickle

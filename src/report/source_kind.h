@@ -1,0 +1,16 @@
+#pragma once
+// Which report fits a source.
+#include "model/source.h"
+
+namespace vramscope {
+
+enum class SourceKind { trace, snapshot, log, timeline };
+
+inline SourceKind kind_of(const Source& source) {
+  if (source.memory_state) return SourceKind::snapshot;
+  if (source.memory_timeline) return SourceKind::timeline;
+  if (!source.allocator_stats.empty() || !source.out_of_memory.empty()) return SourceKind::log;
+  return SourceKind::trace;
+}
+
+}  // namespace vramscope
