@@ -123,7 +123,8 @@ namespace {
 // Trouble that means a part of the recording is missing, unlike oddities that are read in full.
 bool is_damage(const std::string& name) {
   for (const char* const damage : {"cut_file", "cut_event", "cut_behind_events", "malformed_event", "gzip_cut",
-                                   "gzip_corrupt", "zstd_cut", "zstd_corrupt", "read_failed"}) {
+                                   "gzip_corrupt", "zstd_cut", "zstd_corrupt", "read_failed", "event_too_large",
+                                   "second_document", "text_behind_trace", "too_many_memory_devices"}) {
     if (name == damage) return true;
   }
   return false;
