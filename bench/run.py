@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Speed and peak memory of `vramscope ops` against json.load of this Python, on the corpora of make_corpora.py.
+"""Speed and peak memory on large inputs: `vramscope ops` on the traces of make_corpora.py against json.load of this
+Python, `vramscope memory` on the snapshot of make_snapshot.py against its pickle.load.
 
     bench/run.py                 ratios and peaks, median of 5 paired turns
     bench/run.py --check         exit 1 when a target is missed
@@ -24,6 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 CORPORA = ("cpu_heavy", "kernels")
 RATIO_PLAIN, RATIO_GZ = 18.0, 12.0  # at least so many times as fast as json.load
+SNAPSHOT = "snapshot"
+RATIO_SNAPSHOT, PEAK_SHARE_SNAPSHOT = 7.0, 1 / 3  # of pickle.load: speed at least, peak at most
 PEAK_BASE, PEAK_PER_EVENT = 64 * 2**20, 100  # bytes
 MOST_LOSS = 0.10  # more instructions than the baseline by this share are reported
 JSON_LOAD = (
@@ -31,6 +34,7 @@ JSON_LOAD = (
     "name = sys.argv[1]\n"
     "with (gzip.open if name.endswith('.gz') else open)(name) as file: json.load(file)\n"
 )
+PICKLE_LOAD = "import pickle, sys\nwith open(sys.argv[1], 'rb') as file: pickle.load(file)\n"
 SMALL = (
     os.path.join(ROOT, "..", "shared", "real", "kineto_trace", "tracelens__h100_bert.json.gz"),
     os.path.join(ROOT, "examples", "healthy.json.gz"),
@@ -50,18 +54,19 @@ def run(command):
     return seconds, usage.ru_maxrss * 1024
 
 
-def measure(binary, path, events, turns, target):
-    run([binary, "ops", path])  # warms the page cache
+def measure(command, baseline, path, events, turns, target, peak_limit):
+    """`command` and `baseline` in turns; peak_limit(largest peak of the baseline) in bytes."""
+    run([*command, path])  # warms the page cache
     ours, theirs, peaks, their_peaks = [], [], [], []
     for _ in range(turns):
-        seconds, peak = run([binary, "ops", path])
+        seconds, peak = run([*command, path])
         ours.append(seconds)
         peaks.append(peak)
-        seconds, peak = run([sys.executable, "-c", JSON_LOAD, path])
+        seconds, peak = run([sys.executable, "-c", baseline, path])
         theirs.append(seconds)
         their_peaks.append(peak)
     ratio = statistics.median(their / our for our, their in zip(ours, theirs))
-    limit = PEAK_BASE + PEAK_PER_EVENT * events
+    limit = int(peak_limit(max(their_peaks)))
     return {
         "file": os.path.basename(path),
         "events": events,
@@ -69,27 +74,43 @@ def measure(binary, path, events, turns, target):
         "ratio": round(ratio, 2),
         "ratio_target": target,
         "seconds": round(statistics.median(ours), 3),
-        "json_load_seconds": round(statistics.median(theirs), 3),
+        "baseline_seconds": round(statistics.median(theirs), 3),
         "peak_bytes": max(peaks),
         "peak_limit_bytes": limit,
-        "json_load_peak_bytes": max(their_peaks),
+        "baseline_peak_bytes": max(their_peaks),
         "ok": ratio >= target and max(peaks) <= limit,
     }
 
 
-def speed(options):
-    results = []
-    for name in options.corpus or CORPORA:
-        try:
-            with open(os.path.join(options.data, name + ".meta.json"), encoding="utf-8") as file:
-                events = json.load(file)["events"]
-        except OSError:
-            sys.exit(f"The corpus {name} is not there yet: run bench/make_corpora.py first.")
+def events_of(options, name):
+    try:
+        with open(os.path.join(options.data, name + ".meta.json"), encoding="utf-8") as file:
+            return json.load(file)["events"]
+    except OSError:
+        maker = "make_snapshot.py" if name == SNAPSHOT else "make_corpora.py"
+        sys.exit(f"The corpus {name} is not there yet: run bench/{maker} first.")
+
+
+def measurements(options):
+    for name in options.corpus or (*CORPORA, SNAPSHOT):
+        events = events_of(options, name)
+        if name == SNAPSHOT:
+            path = os.path.join(options.data, "snapshot.pickle")
+            yield measure([options.binary, "memory"], PICKLE_LOAD, path, events, options.turns, RATIO_SNAPSHOT,
+                          lambda theirs: theirs * PEAK_SHARE_SNAPSHOT)  # fmt: skip
+            continue
         for suffix, target in ((".json", RATIO_PLAIN), (".json.gz", RATIO_GZ)):
             path = os.path.join(options.data, name + suffix)
-            results.append(measure(options.binary, path, events, options.turns, target))
-            if not options.json:
-                print_result(results[-1], header=len(results) == 1)
+            limit = PEAK_BASE + PEAK_PER_EVENT * events
+            yield measure([options.binary, "ops"], JSON_LOAD, path, events, options.turns, target, lambda _: limit)
+
+
+def speed(options):
+    results = []
+    for result in measurements(options):
+        results.append(result)
+        if not options.json:
+            print_result(result, header=len(results) == 1)
     if options.json:
         json.dump({"python": sys.version.split()[0], "turns": options.turns, "results": results}, sys.stdout, indent=2)
         print()
@@ -98,10 +119,10 @@ def speed(options):
 
 def print_result(row, header):
     if header:
-        print(f"{'file':<20} {'events':>9} {'ratio':>7} {'target':>7} {'seconds':>8} {'json.load':>9} {'peak MiB':>9} {'limit':>6}")
+        print(f"{'file':<20} {'events':>9} {'ratio':>7} {'target':>7} {'seconds':>8} {'Python s':>9} {'peak MiB':>9} {'limit':>6}")
     print(
         f"{row['file']:<20} {row['events']:>9} {row['ratio']:>7.1f} {row['ratio_target']:>7.0f} {row['seconds']:>8.3f} "
-        f"{row['json_load_seconds']:>9.2f} {row['peak_bytes'] / 2**20:>9.0f} {row['peak_limit_bytes'] / 2**20:>6.0f}"
+        f"{row['baseline_seconds']:>9.2f} {row['peak_bytes'] / 2**20:>9.0f} {row['peak_limit_bytes'] / 2**20:>6.0f}"
         f"{'' if row['ok'] else '  missed'}",
         flush=True,
     )
@@ -152,7 +173,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=os.path.join(ROOT, "build", "vramscope"))
     parser.add_argument("--data", default=os.path.join(HERE, "data"))
-    parser.add_argument("--corpus", action="append", choices=CORPORA)
+    parser.add_argument("--corpus", action="append", choices=(*CORPORA, SNAPSHOT))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--json", action="store_true")
