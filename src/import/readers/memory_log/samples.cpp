@@ -49,7 +49,6 @@ struct Size {
 std::optional<Size> size_of(std::string_view cell) {
   std::string_view number = cell;
   if (!take_integer(number)) return std::nullopt;
-  Size size;
   const std::string one = "1" + std::string(number);
   std::string_view unit = one;
   const std::optional<std::int64_t> bytes = take_size(cell);
