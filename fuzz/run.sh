@@ -11,6 +11,7 @@ for source in "$root"/fuzz/*_fuzz.cpp; do
   name=$(basename "$source" .cpp)
   [ -z "$only" ] || [ "$only" = "$name" ] || continue
   corpus=$build/fuzz-corpus/$name seeds=$build/fuzz-seeds/$name findings=$build/fuzz-findings/$name
+  rm -rf "$seeds"
   mkdir -p "$corpus" "$seeds" "$findings"
   # One folder of seeds: libFuzzer takes folders only.
   for input in "$root"/tests/golden/import/*/input*; do

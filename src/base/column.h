@@ -45,6 +45,11 @@ class Column {
     for (std::size_t i = size_; i < size; ++i) data_[i] = value;
     size_ = size;
   }
+  // New elements have any value, and their pages are not touched.
+  void resize_for_overwrite(std::size_t size) {
+    reserve(size);
+    size_ = size;
+  }
   // Gives the block back to the system.
   void clear() {
     std::free(data_);

@@ -12,7 +12,9 @@ bool Window::reach(std::size_t size) {
   if (left > 0) std::memmove(buffer_.data(), at, left);
   base_ += at - buffer_.data();
   while (left < size && !is_over_) {
-    buffer_.reserve(left + kPiece + kMargin);
+    // A half more each time: text that comes byte by byte is not moved for every byte.
+    if (room_ < left + kPiece) room_ = left + kPiece + left / 2;
+    buffer_.reserve(room_ + kMargin);
     const std::size_t got = stream_.read(buffer_.data() + left, kPiece);
     is_over_ = got == 0;
     left += got;

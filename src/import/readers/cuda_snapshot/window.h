@@ -32,6 +32,7 @@ class Window {
   ByteStream& stream_;
   const Progress& progress_;
   Column<char> buffer_;
+  std::size_t room_ = 0;   // bytes of text that the buffer can hold
   std::int64_t base_ = 0;  // offset of the buffer's first byte
   bool is_over_ = false;
 };

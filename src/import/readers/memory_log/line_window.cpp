@@ -13,7 +13,7 @@ void LineWindow::count_lines(std::size_t until) {
 }
 
 void LineWindow::fill() {
-  if (buffer_.empty()) buffer_.resize(kCapacity);
+  if (buffer_.empty()) buffer_.resize_for_overwrite(kCapacity);
   const std::size_t drop = at_ > kBefore ? at_ - kBefore : 0;
   count_lines(std::max(counted_, drop));
   std::memmove(buffer_.data(), buffer_.data() + drop, end_ - drop);

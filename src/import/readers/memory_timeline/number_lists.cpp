@@ -16,8 +16,8 @@ bool NumberLists::refill() {
   constexpr std::size_t kPiece = 256 * 1024;
   if (is_over_) return false;
   base_ += static_cast<std::int64_t>(buffer_.size());
-  buffer_.resize(kPiece);
-  buffer_.resize(stream_.read(buffer_.data(), kPiece));
+  buffer_.resize_for_overwrite(kPiece);
+  buffer_.resize_for_overwrite(stream_.read(buffer_.data(), kPiece));
   at_ = 0;
   is_over_ = buffer_.empty();
   if (progress_) progress_(stream_.consumed(), stream_.file_size());

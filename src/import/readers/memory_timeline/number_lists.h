@@ -1,8 +1,8 @@
 #pragma once
 // JSON that is nothing but nested lists of whole numbers, token by token, in bounded memory. Not thread-safe.
 #include <cstdint>
-#include <string>
 
+#include "base/column.h"
 #include "import/reader.h"
 
 namespace vramscope::memory_timeline {
@@ -36,7 +36,7 @@ class NumberLists {
 
   ByteStream& stream_;
   const Progress& progress_;
-  std::string buffer_;
+  Column<char> buffer_;
   std::size_t at_ = 0;
   std::int64_t base_ = 0;
   std::int64_t number_ = 0;
