@@ -14,12 +14,18 @@ for source in "$root"/fuzz/*_fuzz.cpp; do
   rm -rf "$seeds"
   mkdir -p "$corpus" "$seeds" "$findings"
   # One folder of seeds: libFuzzer takes folders only.
-  for input in "$root"/tests/golden/import/*/input*; do
-    case_name=$(basename "$(dirname "$input")")
-    cp "$input" "$seeds/$case_name-$(basename "$input")"
+  for input in "$root"/tests/golden/*/*/*; do
+    case $name:$(basename "$input") in
+      kineto_fuzz:input*.json* | snapshot_fuzz:*.pickle | log_fuzz:*.log | log_fuzz:*.txt) ;;
+      log_fuzz:input*.json) [[ $input == */timeline* ]] || continue ;;
+      *) continue ;;
+    esac
+    [ "$(stat -c %s "$input")" -le 65536 ] || continue
+    cp "$input" "$seeds/$(basename "$(dirname "$input")")-$(basename "$input")"
   done
+  ls -A "$seeds" | grep -q . || { echo "$name: no seeds"; exit 1; }
   log=$(mktemp)
-  if "$build/$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=3000 -dict="$root/fuzz/trace.dict" \
+  if "$build/$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=3000 -dict="$root/fuzz/${name%_fuzz}.dict" \
     -artifact_prefix="$findings/" -print_final_stats=1 "${options[@]}" "$corpus" "$seeds" >"$log" 2>&1; then
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     echo "$name: $runs inputs in $seconds s, nothing found"

@@ -58,8 +58,8 @@ Error unknown(const std::string& path, const Head& head, const ByteStream& strea
   }
   if (const char* known = recognise_foreign(head.bytes); known != nullptr) return sentence(known);
   return sentence(
-      N_("{path} is not a kind of file that vramscope can read; give it a PyTorch Profiler trace (JSON, "
-         "plain or gzip)."));
+      N_("{path} is not a kind of file that vramscope can read; give it a trace of the PyTorch Profiler, a CUDA "
+         "memory snapshot, an exported memory timeline, or a log with memory tables or an out-of-memory message."));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // PyTorch's CUDA memory snapshots: pickles of torch.cuda.memory._dump_snapshot and of torch.cuda.memory_snapshot.
 #include <algorithm>
+#include <array>
 
 #include "fmt/format.h"
 #include "import/reader.h"
@@ -15,18 +16,50 @@ namespace {
 
 using pickle::Fault;
 
+using namespace std::string_view_literals;
+
+template <std::size_t N>
+bool begins_with_any(std::string_view text, const std::array<std::string_view, N>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view begin) { return text.substr(0, begin.size()) == begin; });
+}
+
+constexpr bool is_of_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+// "cposix\nsystem\n": a name to be imported, with an opcode behind it.
+bool begins_with_global(std::string_view text) {
+  if (text.empty() || text.front() != 'c') return false;
+  std::size_t at = 1;
+  for (int line = 0; line < 2; ++line) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_of_a_name(text[at])) ++at;
+    if (at == begin || at >= text.size() || text[at] != '\n') return false;
+    ++at;
+  }
+  return at < text.size() && "(pq)."sv.find(text[at]) != std::string_view::npos;
+}
+
 // Any pickle: "device_traces" may come megabytes later, and a pickle of something else gets a sentence of its own.
 bool claims(const Head& head) {
   const std::string_view text = head.bytes;
   constexpr char kHighest = 5;
   if (text.size() >= 2 && text[0] == '\x80') return text[1] >= 2 && text[1] <= kHighest;
-  using namespace std::string_view_literals;
-  // Protocols 0 and 1 have no mark of their own: a dictionary or a list that is stored under the first number.
-  for (const std::string_view begin :
-       {"(dp0\n"sv, "(lp0\n"sv, "(dp1\n"sv, "(lp1\n"sv, "}q\0"sv, "]q\0"sv, "}q\1"sv, "]q\1"sv}) {
-    if (text.substr(0, begin.size()) == begin) return true;
+  // Protocols 0 and 1 have no mark of their own: a dictionary or a list that is stored under the first number, …
+  constexpr std::array kStored = {"(dp0\n"sv, "(lp0\n"sv, "(dp1\n"sv, "(lp1\n"sv,
+                                  "}q\0"sv,   "]q\0"sv,   "}q\1"sv,   "]q\1"sv};
+  if (begins_with_any(text, kStored)) return true;
+  // … or one that is not stored at all and soon has a name that snapshots have.
+  constexpr std::array kBare = {"(dV"sv, "(dS"sv, "(lp"sv, "(l("sv, "}("sv, "}X"sv, "}U"sv, "](}"sv, "]}"sv};
+  constexpr std::size_t kSoon = 1024;
+  const auto soon_has = [&](std::string_view name) {
+    return text.substr(0, kSoon).find(name) != std::string_view::npos;
+  };
+  if (begins_with_any(text, kBare) && (soon_has("segments") || soon_has("device_traces") || soon_has("total_size"))) {
+    return true;
   }
-  return false;
+  return begins_with_global(text);
 }
 
 const char* reason_of(Fault fault) {

@@ -111,7 +111,7 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
         ExitCode::bad_input,
         fmt::format(fmt::runtime(tr("{path} is text without anything that vramscope reads: no memory_summary() table, "
                                     "no memory_stats() dictionary and no message that memory ran out; give it such "
-                                    "a log, or a PyTorch Profiler trace (JSON, plain or gzip).")),
+                                    "a log, a trace of the PyTorch Profiler or a CUDA memory snapshot.")),
                     fmt::arg("path", path))};
   }
   add_category(source, "memory_stats", samples.dictionaries());
