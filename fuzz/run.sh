@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh BUILD SECONDS [TARGET [LIBFUZZER OPTION…]]: runs each fuzz target in turn, or one of them.
+# run.sh BUILD SECONDS [TARGET [LIBFUZZER OPTION…]]: runs the fuzz targets in turn, which share the time, or one of them.
 # Inputs that break something are kept in BUILD/fuzz-findings; what extends coverage in BUILD/fuzz-corpus.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -7,7 +7,9 @@ build=$(cd "$1" && pwd) seconds=$2
 only=${3:-}
 options=("${@:4}")
 status=0
-for source in "$root"/fuzz/*_fuzz.cpp; do
+targets=("$root"/fuzz/*_fuzz.cpp)
+[ -n "$only" ] || seconds=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))
+for source in "${targets[@]}"; do
   name=$(basename "$source" .cpp)
   [ -z "$only" ] || [ "$only" = "$name" ] || continue
   corpus=$build/fuzz-corpus/$name seeds=$build/fuzz-seeds/$name findings=$build/fuzz-findings/$name

@@ -178,7 +178,14 @@ std::vector<std::string> changed_settings(const MemoryState& state) {
 std::string snapshot_text(const Source& source, const Case& input, const MemoryOptions& options) {
   const std::vector<SnapshotDevice> devices = measure_snapshot(source, input, options.device);
   std::string text = header(source, devices) + failures(devices);
-  if (devices.empty()) return text + wrap(tr("The snapshot lists no such device."), line_columns(), 2);
+  if (devices.empty()) {
+    const bool is_empty = source.memory_state->devices.empty();
+    return text +
+           wrap(is_empty
+                    ? tr("The snapshot holds no memory of any device; take it in the process that uses the device.")
+                    : tr("The snapshot lists no such device."),
+                line_columns(), 2);
+  }
   const bool is_short = order_snapshots(input).sources.size() > 1;
   for (const SnapshotDevice& facts : devices) {
     if (!facts.is_quiet()) text += device_text(source, facts, options, is_short);

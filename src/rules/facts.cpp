@@ -27,6 +27,12 @@ void add_entries(const AllocatorFacts& facts, const MemoryState& state, const Ca
 
 }  // namespace
 
+bool has_memory(const std::vector<AllocatorFacts>& allocators) {
+  return std::any_of(allocators.begin(), allocators.end(), [](const AllocatorFacts& allocator) {
+    return !allocator.device->segments.empty() || allocator.device->log.size() > 0;
+  });
+}
+
 bool has_recorded(const AllocatorFacts& allocator) {
   const Replay& replay = allocator.replay;
   return replay.allocs > 0 || replay.frees > 0 || replay.ooms > 0 || replay.device_allocs > 0;

@@ -28,6 +28,9 @@ struct AllocatorFacts {
 // Whether its log holds allocations: some snapshots hold nothing but the note that they were taken.
 bool has_recorded(const AllocatorFacts& allocator);
 
+// Whether any of them holds or logs device memory: a snapshot taken in the wrong process has none.
+bool has_memory(const std::vector<AllocatorFacts>& allocators);
+
 // An allocation that failed.
 struct ExplainedOom {
   OutOfMemory event;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The long test: fuzzing, then every real trace and example, whole, cut and with flipped bits, through every verb of
+"""The long test: fuzzing, then every real file and example, whole, cut and with flipped bits, through every verb of
 a program built with sanitizers. Writes a report (date, machine, what ran, what came of it).
 
 usage: soak.py [--seconds N] [--build FOLDER] [--out FILE] [--files PART]
@@ -25,8 +25,10 @@ FINE = (0, 1, 4)
 
 
 def inputs(part):
-    real = pathlib.Path(os.environ.get("VRAMSCOPE_REAL") or ROOT.parent / "shared" / "real") / "kineto_trace"
-    files = sorted((ROOT / "examples").glob("*.json.gz")) + (sorted(real.iterdir()) if real.is_dir() else [])
+    real = pathlib.Path(os.environ.get("VRAMSCOPE_REAL") or ROOT.parent / "shared" / "real")
+    files = sorted((ROOT / "examples").glob("*.json.gz"))
+    for kind in ("kineto_trace", "cuda_snapshot", "memory_timeline", "snippets"):
+        files += sorted((real / kind).iterdir()) if (real / kind).is_dir() else []
     return [path for path in files if part in path.name]
 
 
@@ -100,12 +102,12 @@ def main():
     if options.out:
         lines = ["# The long test", "",
                  "`./dev soak` fuzzes the readers and analyses, then runs every verb, built with clang's address and undefined",
-                 "behaviour sanitizers, on every real trace and example: whole, ten times cut, ten times with flipped bits",
-                 f"(files above {DAMAGED_BYTES // 1_000_000} MB of text: whole only).", "",
+                 "behaviour sanitizers, on every real trace, snapshot, timeline, log and example: whole, ten times cut,",
+                 f"ten times with flipped bits (files above {DAMAGED_BYTES // 1_000_000} MB of text: whole only).", "",
                  f"- Date: {datetime.date.today().isoformat()}",
                  f"- Machine: {os.cpu_count()} cores, {platform.machine()}, Linux {platform.release().split('-')[0]}",
                  f"- Command: `./dev soak {options.seconds}`",
-                 f"- Fuzzing: {fuzzed.stdout.strip().splitlines()[-1] if fuzzed.stdout.strip() else 'no output'}",
+                 f"- Fuzzing: {'; '.join(fuzzed.stdout.strip().splitlines()[-3:]) or 'no output'}",
                  f"- Files: {len(files)}; runs: {runs}; crashes, hangs, wrong exit codes: {len(wrong)}",
                  f"- Time: {(time.monotonic() - begin) / 60:.0f} minutes",
                  f"- Result: {'passed' if passed else 'FAILED'}", ""]

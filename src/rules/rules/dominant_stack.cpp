@@ -95,6 +95,10 @@ void check_sizes(Facts& facts, const AllocatorFacts& allocator, Verdicts& verdic
 }
 
 void check(Facts& facts, Verdicts& verdicts) {
+  if (!has_memory(facts.allocators())) {
+    return skip(verdicts,
+                N_("The snapshot holds no memory of any device; take it in the process that uses the device."));
+  }
   for (const AllocatorFacts& allocator : facts.allocators()) {
     check_stacks(facts, allocator, verdicts);
     check_sizes(facts, allocator, verdicts);

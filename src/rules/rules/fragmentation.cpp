@@ -196,6 +196,10 @@ void check_allocator(Facts& facts, const AllocatorFacts& allocator, Verdicts& ve
 }
 
 void check(Facts& facts, Verdicts& verdicts) {
+  if (facts.source().memory_state && !has_memory(facts.allocators())) {
+    return skip(verdicts,
+                N_("The snapshot holds no memory of any device; take it in the process that uses the device."));
+  }
   for (const AllocatorFacts& allocator : facts.allocators()) {
     if (allocator.device->index >= 0) check_allocator(facts, allocator, verdicts);
   }
