@@ -26,6 +26,17 @@ constexpr std::int64_t rounded_request(std::int64_t bytes) {
   return bytes + kRoundingBytes - rest;
 }
 
+// What the allocator asks the driver for to meet a request that finds no free block: 2 MiB for small ones, 20 MiB for
+// those below 10 MiB (kMinLargeAlloc), else whole 2 MiB (kRoundLarge); expandable segments grow by whole pages.
+constexpr std::int64_t segment_request(std::int64_t bytes, bool is_expandable) {
+  constexpr std::int64_t kLeastLarge = 10 << 20;
+  if (bytes <= kLargestSmallRequest) return kSmallSegmentBytes;
+  if (bytes < kLeastLarge) return kLargePageBytes;
+  const std::int64_t unit = is_expandable ? kLargePageBytes : kSmallSegmentBytes;
+  const std::int64_t rest = bytes % unit;
+  return rest == 0 || bytes > INT64_MAX - unit ? bytes : bytes + unit - rest;
+}
+
 // What an allocation takes: its block's size where it lives at the end, else its request rounded.
 std::int64_t rounded_bytes(const AllocatorDevice& device, const Allocation& allocation);
 

@@ -28,6 +28,10 @@ constexpr const char* kReservedBelowAllocated = N_("Less is reserved than is all
 constexpr const char* kHadRoom =
     N_("The device had room for what was asked when its free memory was read, after the failure.");
 constexpr const char* kHadHole = N_("A free piece was large enough for what was asked.");
+constexpr const char* kUnreadable = N_("Figures of the message are cut off or make no sense.");
+constexpr const char* kOthersTooLarge = N_(
+    "A process is said to hold more than is in use beside this one: it may be this process itself, which has another "
+    "process ID outside its container.");
 constexpr const char* kNothingAsked = N_("Nothing was asked for.");
 
 Bytes known(const Bytes& bytes) {
@@ -41,11 +45,14 @@ bool contains(const std::string& text, const char* part) {
 class Judge {
  public:
   Judge(const OutOfMemory& event, const std::map<std::string, std::string>& settings)
-      : event_(event), settings_(settings) {}
+      : event_(event), settings_(settings) {
+    if (!event.allocator_settings.empty()) settings_["PYTORCH_CUDA_ALLOC_CONF"] = event.allocator_settings;
+  }
 
   OomVerdict run() {
     take_figures();
     find_own_process();
+    leave_out_impossible();
     derive();
     check();
     decide();
@@ -66,29 +73,52 @@ class Judge {
     allowed_ = known(event_.allowed_bytes);
     if (total_ && *total_ == 0) total_.reset();
     for (const ProcessMemory& other : event_.others) {
-      named_bytes_ = add_bytes(named_bytes_, std::max<std::int64_t>(other.bytes, 0));
+      if (other.bytes < 0) continue;
+      verdict_.others.push_back(other);
+      named_bytes_ = add_bytes(named_bytes_, other.bytes);
     }
     // Frameworks that take their memory at the start and share it out themselves.
     is_arena_ = event_.framework == "tensorflow" || event_.framework == "jax";
+    // cudaMallocAsync has no segments of PyTorch's.
     is_pytorch_ = (event_.framework.empty() || event_.framework == "pytorch") &&
-                  !contains(event_.text, "MPS backend") && !contains(event_.text, "CPUAllocator");
+                  (event_.device_type == "cuda" || !event_.settings_variable.empty()) &&
+                  !contains(event_.text, "CPUAllocator") && !contains(event_.text, "according to CUDA");
   }
 
   // In a container PyTorch cannot tell its own process from others: then one of those named is this one, if all of
   // them together are what the device has in use.
   void find_own_process() {
-    if (process_ || !reserved_ || !total_ || !free_ || event_.others.empty()) return;
+    verdict_.process_bytes = process_;
+    const Bytes least = reserved_ ? reserved_ : allocated_;
+    if (process_ || !least || !total_ || !free_ || verdict_.others.empty()) return;
     const std::int64_t used = subtract_bytes(*total_, *free_);
-    const std::int64_t with_own = add_bytes(named_bytes_, *reserved_);
+    const std::int64_t with_own = add_bytes(named_bytes_, *least);
     if (with_own <= add_bytes(used, slack_)) return;  // there is room for this process beside them
-    Bytes own;
-    for (const ProcessMemory& other : event_.others) {
-      if (other.bytes < subtract_bytes(*reserved_, slack_)) continue;
-      if (!own || other.bytes < *own) own = other.bytes;
+    auto own = verdict_.others.end();
+    for (auto other = verdict_.others.begin(); other != verdict_.others.end(); ++other) {
+      if (other->bytes < subtract_bytes(*least, slack_)) continue;
+      if (own == verdict_.others.end() || other->bytes < own->bytes) own = other;
     }
-    if (!own) return;
-    process_ = own;
-    named_bytes_ = subtract_bytes(named_bytes_, *own);
+    if (own == verdict_.others.end()) return;
+    process_ = own->bytes;
+    verdict_.process_bytes = process_;
+    named_bytes_ = subtract_bytes(named_bytes_, own->bytes);
+    verdict_.others.erase(own);
+  }
+
+  // No other process holds what the device cannot have in use beside this one.
+  void leave_out_impossible() {
+    if (!total_ || !free_ || verdict_.others.empty() || is_lent()) return;
+    const std::int64_t own = std::max(process_.value_or(0), reserved_.value_or(allocated_.value_or(0)));
+    const std::int64_t beside = subtract_bytes(subtract_bytes(*total_, *free_), own);
+    const std::int64_t most = std::max<std::int64_t>(add_bytes(beside, add_bytes(slack_, *total_ / 100)), 0);
+    const auto first = std::stable_partition(verdict_.others.begin(), verdict_.others.end(),
+                                             [&](const ProcessMemory& other) { return other.bytes <= most; });
+    if (first == verdict_.others.end()) return;
+    verdict_.others.erase(first, verdict_.others.end());
+    contradict(kOthersTooLarge);
+    named_bytes_ = 0;
+    for (const ProcessMemory& other : verdict_.others) named_bytes_ = add_bytes(named_bytes_, other.bytes);
   }
 
   void derive() {
@@ -100,7 +130,7 @@ class Judge {
       const std::int64_t outside = subtract_bytes(subtract_bytes(*total_, *free_), *reserved_);
       if (outside >= 0) verdict_.held_outside_bytes = outside;
     }
-    if (!event_.others.empty()) {
+    if (!verdict_.others.empty() || (!event_.others.empty() && process_ && !event_.process_bytes)) {
       verdict_.others_bytes = named_bytes_;
     } else if (total_ && free_ && process_) {
       verdict_.others_bytes = std::max<std::int64_t>(subtract_bytes(subtract_bytes(*total_, *free_), *process_), 0);
@@ -108,11 +138,14 @@ class Judge {
     set_room(free_);
   }
 
+  // Of the driver: the allocator takes whole segments. asked_ is there.
+  std::int64_t needed() const { return std::max(known(event_.driver_bytes).value_or(*asked_), *asked_); }
+
   // What a request could have taken of the device, or of the cap; sets what depends on it.
   void set_room(const Bytes& room) {
     room_ = room;
     if (!asked_ || !room_) return;
-    verdict_.missing_bytes = std::max<std::int64_t>(subtract_bytes(*asked_, *room_), 0);
+    verdict_.missing_bytes = std::max<std::int64_t>(subtract_bytes(needed(), *room_), 0);
     const std::int64_t unallocated = verdict_.unallocated_bytes.value_or(0);
     verdict_.must_go_bytes = std::max<std::int64_t>(subtract_bytes(subtract_bytes(*asked_, *room_), unallocated), 0);
     if (!allocated_) return;
@@ -131,6 +164,7 @@ class Judge {
 
   void check() {
     if (asked_ && *asked_ == 0) contradict(kNothingAsked);
+    if (!asked_ && contains(event_.text, "ried to allocate")) contradict(kUnreadable);
     if (reserved_ && allocated_ && *reserved_ < subtract_bytes(*allocated_, slack_))
       contradict(kReservedBelowAllocated);
     if (!total_) return;
@@ -148,6 +182,8 @@ class Judge {
   }
 
   void decide() {
+    if (event_.framework == "ray") return;  // the host's memory
+    if (known(event_.program_bytes)) return decide_program();
     if (!asked_ || *asked_ == 0) return decide_without_request();
     if (total_ && *asked_ > add_bytes(*total_, slack_)) {
       conclude(OomCause::exhausted, 0.95);
@@ -176,16 +212,29 @@ class Judge {
       conclude(OomCause::fragmented, 0.9);
       return advise({OomAdvice::smaller_batch});
     }
-    if (free_ && *free_ >= *asked_) return decide_with_room();
+    if (free_ && *free_ >= needed()) return decide_with_room();
     const Bytes unallocated = verdict_.unallocated_bytes;
-    if (unallocated && add_bytes(*unallocated, free_.value_or(0)) >= *asked_) {
+    if (unallocated && (*unallocated >= *asked_ || add_bytes(*unallocated, free_.value_or(0)) >= needed())) {
       // PyTorch gives wholly free segments back before it fails, so what is left lies beside live blocks. Free memory
       // of the device can be joined with it by expandable segments alone.
-      conclude(OomCause::fragmented, hole || *unallocated >= *asked_ ? 0.9 : 0.75);
+      double confidence = free_ && (hole || *unallocated >= *asked_) ? 0.9 : 0.75;
+      // Then what is left are pieces of pages, or memory of other streams and pools: not for certain.
+      if (!hole && has_expandable_segments(settings_)) confidence = 0.6;
+      conclude(OomCause::fragmented, confidence);
       return advise({OomAdvice::expandable_segments, OomAdvice::max_split_size, OomAdvice::smaller_batch});
     }
     if (others_hold_enough()) return advise_others();
     decide_exhausted();
+  }
+
+  // A compiler's message: what the program needs in all, before it runs.
+  void decide_program() {
+    const std::int64_t needs = *known(event_.program_bytes);
+    if (!total_ || needs <= *total_) return advise({OomAdvice::smaller_batch});
+    verdict_.missing_bytes = needs - *total_;
+    verdict_.batch_factor = static_cast<double>(*total_) / static_cast<double>(needs);
+    conclude(OomCause::exhausted, 0.95);
+    advise({OomAdvice::smaller_batch, OomAdvice::checkpoint_activations});
   }
 
   void decide_without_request() {
@@ -199,6 +248,7 @@ class Judge {
       return advise({OomAdvice::raise_cap, OomAdvice::shorter_sequences});
     }
     if (event_.framework == "linux") return;  // the host's memory: nothing here is about it
+    if (event_.framework == "nccl") return advise({OomAdvice::free_cache, OomAdvice::smaller_batch});
     advise({OomAdvice::smaller_batch});
   }
 
@@ -262,11 +312,14 @@ class Judge {
     conclude(OomCause::exhausted, total_ || allocated_ ? 0.9 : 0.5);
     std::vector<OomAdvice> all = {OomAdvice::smaller_batch, OomAdvice::checkpoint_activations};
     if (total_ && *asked_ >= *total_ / 2) all.insert(all.begin(), OomAdvice::shorter_sequences);
+    // What graphs keep would do. Less of them first costs speed alone.
+    const Bytes pools = known(event_.private_pool_bytes);
+    if (pools && *pools > 0 && verdict_.must_go_bytes && *pools >= *verdict_.must_go_bytes) {
+      all.push_back(OomAdvice::fewer_graphs);
+    }
     // Not enough alone, but it saves more than half of what has to go.
     const std::int64_t unallocated = verdict_.unallocated_bytes.value_or(0);
-    if (verdict_.missing_bytes && unallocated > 0 && unallocated >= *verdict_.missing_bytes / 2) {
-      all.push_back(OomAdvice::expandable_segments);
-    }
+    if (unallocated > 0) all.push_back(OomAdvice::expandable_segments);
     const Bytes others = surely_others();
     if (others && verdict_.missing_bytes && *others >= *verdict_.missing_bytes) {
       all.push_back(OomAdvice::stop_other_processes);
@@ -291,16 +344,31 @@ class Judge {
     // PyTorch before 2.1 has no expandable segments; its messages say "already allocated".
     const bool is_old = contains(event_.text, "already allocated");
     if (advice == OomAdvice::expandable_segments) {
-      return is_pytorch_ && !is_old && !has_expandable_segments(settings_);
+      return is_pytorch_ && !is_old && !has_expandable_segments(settings_) && joining_helps();
     }
     if (advice == OomAdvice::max_split_size) {
-      return is_pytorch_ && !has_expandable_segments(settings_) && !has_split_limit(settings_);
+      return is_pytorch_ && !has_expandable_segments(settings_) && !has_split_limit(settings_) && asked_ &&
+             split_limit_mib(*asked_) > 0;
+    }
+    if (advice == OomAdvice::checkpoint_activations) {
+      const std::string& name = event_.framework;
+      return name.empty() || name == "pytorch" || name == "tensorflow" || name == "jax" || name == "cuda" ||
+             name == "paddle";
     }
     return true;
   }
 
+  // Free pieces joined with what the device, or the limit, has left: all that was asked for, or at least half of what
+  // is missing.
+  bool joining_helps() const {
+    const Bytes unallocated = verdict_.unallocated_bytes;
+    if (!asked_ || !unallocated || *unallocated <= 0) return false;
+    if (add_bytes(*unallocated, room_.value_or(0)) >= *asked_) return true;
+    return verdict_.missing_bytes && *unallocated >= *verdict_.missing_bytes / 2;
+  }
+
   const OutOfMemory& event_;
-  const std::map<std::string, std::string>& settings_;
+  std::map<std::string, std::string> settings_;
   OomVerdict verdict_;
   std::int64_t slack_ = 0;  // by which figures may be off
   Bytes asked_, total_, free_, allocated_, reserved_, process_, allowed_, room_;

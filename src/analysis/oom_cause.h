@@ -25,7 +25,7 @@ const char* cause_name(OomCause cause);  // "exhausted", …: for JSON
 enum class OomAdvice : std::uint8_t {
   smaller_batch,        // with the factor, where it can be computed
   expandable_segments,  // not when already on
-  max_split_size,       // where expandable segments are not to be had; not when set
+  max_split_size,  // where expandable segments are not to be had; not when set, nor for a request it spares nothing
   stop_other_processes,
   raise_cap,
   lower_framework_share,  // vLLM's gpu_memory_utilization, XLA's preallocation
@@ -34,6 +34,7 @@ enum class OomAdvice : std::uint8_t {
   another_device,         // the other devices of the case are nearly empty
   free_cache,             // reserved but unallocated would be enough if given back
   windows_shared_memory,  // more allocated than the card has: system memory is in use already
+  fewer_graphs,           // what private pools hold would be enough
 };
 
 struct OomVerdict {
@@ -50,11 +51,20 @@ struct OomVerdict {
   std::optional<std::int64_t>
       held_outside_bytes;                         // device memory that is not this allocator's: total - free - reserved
   std::optional<std::int64_t> others_bytes;       // of other processes, where named or computed
+  std::vector<ProcessMemory> others;              // named ones: without this process, and without what cannot be
+  std::optional<std::int64_t> process_bytes;      // of this one, contexts included: told, or found among the named ones
   std::optional<std::int64_t> unallocated_bytes;  // reserved and not allocated
   std::vector<const char*> contradictions;  // msgids: numbers that cannot be ("allocated more than the device has")
 };
 
 OomVerdict explain_oom(const OutOfMemory& event, const std::map<std::string, std::string>& settings);
+
+// The variable that sets the allocator up on the message's platform: "PYTORCH_CUDA_ALLOC_CONF" where it names none.
+std::string settings_variable(const OutOfMemory& event);
+
+// In MiB for max_split_size_mb: below what was asked for, above the 20 MiB that the allocator wants at least. 0 where
+// no limit keeps blocks whole for such a request.
+std::int64_t split_limit_mib(std::int64_t asked_bytes);
 
 // Whether a setting is in force by allocator_settings ("expandable_segments" True, max_split_size > 0, …).
 bool has_expandable_segments(const std::map<std::string, std::string>& settings);

@@ -12,9 +12,12 @@ std::string setting(const std::map<std::string, std::string>& settings, const ch
   return found == settings.end() ? std::string() : found->second;
 }
 
-// The environment variable as the program got it.
+// The environment variable as the program got it: newer versions and ROCm have names of their own for it.
 std::string written(const std::map<std::string, std::string>& settings) {
-  return setting(settings, "PYTORCH_CUDA_ALLOC_CONF");
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"}) {
+    if (std::string value = setting(settings, name); !value.empty()) return value;
+  }
+  return {};
 }
 
 }  // namespace
@@ -39,6 +42,20 @@ bool has_expandable_segments(const std::map<std::string, std::string>& settings)
   const std::string value = setting(settings, "expandable_segments");
   if (!value.empty()) return value == "True" || value == "true" || value == "1";
   return written(settings).find("expandable_segments:True") != std::string::npos;
+}
+
+std::string settings_variable(const OutOfMemory& event) {
+  if (!event.settings_variable.empty()) return event.settings_variable;
+  return event.text.rfind("HIP out of memory", 0) == 0 ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+}
+
+std::int64_t split_limit_mib(std::int64_t asked_bytes) {
+  constexpr std::int64_t kLeast = 32;
+  constexpr std::int64_t kMost = 512;
+  const std::int64_t asked_mib = asked_bytes >> 20;
+  std::int64_t limit = kMost;
+  while (limit >= kLeast && limit > asked_mib / 2) limit /= 2;
+  return limit < kLeast ? 0 : limit;
 }
 
 bool has_split_limit(const std::map<std::string, std::string>& settings) {

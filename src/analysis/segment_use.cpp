@@ -27,6 +27,20 @@ bool serves(SegmentPool pool, std::int64_t request) {
   return (request > kLargestSmallRequest) == (pool == SegmentPool::large);
 }
 
+// Pages that lie wholly inside a free block: the allocator unmaps those of expandable segments
+// (c10/cuda/CUDACachingAllocator.cpp, release_blocks and unmap_block). Pages are counted from the mapped range's begin.
+std::int64_t whole_pages_bytes(const Segment& segment, const Block& block) {
+  if (!segment.is_expandable || segment.address == kUnknownAddress || block.address == kUnknownAddress) return 0;
+  if (block.address < segment.address || block.bytes <= 0) return 0;
+  const std::uint64_t page =
+      static_cast<std::uint64_t>(segment.type == SegmentPool::small ? kSmallSegmentBytes : kLargePageBytes);
+  const std::uint64_t begin = block.address - segment.address;
+  const std::uint64_t end = begin + static_cast<std::uint64_t>(block.bytes);
+  if (end < begin) return 0;
+  const std::uint64_t first = begin / page + (begin % page != 0 ? 1 : 0);
+  return first < end / page ? static_cast<std::int64_t>((end / page - first) * page) : 0;
+}
+
 class Meter {
  public:
   explicit Meter(const AllocatorDevice& device)
@@ -58,6 +72,7 @@ class Meter {
     const std::int64_t total = at_least_zero(segment.total_bytes);
     add(use_.reserved_bytes, segment.type, total);
     add(use_.segments, segment.type, 1);
+    if (!segment.is_expandable) add(use_.fixed_segments, segment.type, 1);
     const auto [slot, is_new] = streams_.try_emplace({segment.stream, segment.pool});
     stream_use_ = &slot->second;
     stream_use_->stream = segment.stream;
@@ -65,6 +80,7 @@ class Meter {
     stream_use_->reserved_bytes = add_bytes(stream_use_->reserved_bytes, total);
     std::int64_t active = 0;
     std::int64_t gap = 0;
+    std::int64_t pages = 0;
     const std::size_t end = std::min<std::size_t>(segment.last_block, device_.blocks.size());
     for (std::size_t i = segment.first_block; i < end; ++i) {
       const Block& block = device_.blocks[i];
@@ -76,12 +92,16 @@ class Meter {
         gap = 0;
       } else {
         gap = add_bytes(gap, at_least_zero(block.bytes));
-        if (block.state == BlockState::free) add_free(segment, block);
+        if (block.state == BlockState::free) {
+          add_free(segment, block);
+          pages = add_bytes(pages, whole_pages_bytes(segment, block));
+        }
       }
     }
     add_gap(gap);
     stream_use_->active_bytes = add_bytes(stream_use_->active_bytes, active);
     add_unused(at_least_zero(subtract_bytes(total, active)), active > 0);
+    if (active > 0) use_.free_pages_bytes = add_bytes(use_.free_pages_bytes, pages);
   }
 
   void add_unused(std::int64_t bytes, bool is_used) {

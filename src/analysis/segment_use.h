@@ -34,11 +34,13 @@ struct SegmentUse {
   // Segments of an unknown pool count in `all` alone; blocks whose request is unknown have no part in requested_bytes.
   ByPool allocated_bytes, active_bytes, requested_bytes, reserved_bytes, inactive_split_bytes;
   ByPool allocations, active_blocks, segments, inactive_splits;
+  ByPool fixed_segments;  // without the expandable ones, as PyTorch counts segments
 
   std::int64_t blocks = 0;
   std::int64_t free_bytes = 0;                   // reserved and not active
   std::int64_t largest_free_block_bytes = 0;     // of any pool and stream
-  std::int64_t free_in_used_segments_bytes = 0;  // cannot be given back to the driver
+  std::int64_t free_in_used_segments_bytes = 0;  // of it empty_cache() gives back `free_pages_bytes` alone
+  std::int64_t free_pages_bytes = 0;             // whole free pages of used expandable segments
   std::int64_t free_segments_bytes = 0;          // wholly free segments: empty_cache() would give them back
   std::int64_t free_segments = 0;
   std::int64_t pending_free_bytes = 0;  // freed by the program, held by another stream

@@ -16,6 +16,7 @@ enum class ExitCode : int { ok = 0, findings = 1, usage = 2, machine = 3, bad_in
 struct Error {
   ExitCode code = ExitCode::bad_input;
   std::string message;  // one full sentence, already in the user's language
+  int driver_code = 0;  // of a device backend: the driver's own code, which `smi` exits with; 0: none
 };
 
 template <typename T>

@@ -56,8 +56,8 @@ struct Finding {
   // Message ids with {name} places, filled from `arguments`.
   const char* title = "";
   const char* summary = "";
-  const char* fix = "";       // in words
-  const char* fix_code = "";  // a few lines of Python, not translated; may be empty
+  const char* fix = "";  // in words
+  std::string fix_code;  // a few lines of Python, not translated; may be empty
   Arguments arguments;
   // Further sentences of the summary, and what to do besides `fix` in the order in which to try it. Each has arguments
   // of its own.

@@ -194,7 +194,7 @@ AllocatorSummary summarise(const SnapshotDevice& facts, const MemoryState& state
                   row_of("inactive_split_bytes", "Non-releasable memory", true, use.inactive_split_bytes),
                   row_of("allocation", "Allocations", false, use.allocations),
                   row_of("active", "Active allocs", false, use.active_blocks),
-                  row_of("segment", "GPU reserved segments", false, use.segments),
+                  row_of("segment", "GPU reserved segments", false, use.fixed_segments),
                   row_of("inactive_split", "Non-releasable allocs", false, use.inactive_splits)};
   constexpr std::size_t kRequested = 2;
   constexpr std::size_t kReserved = 3;

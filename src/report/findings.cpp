@@ -79,7 +79,7 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   for (const Message& each : finding.fixes) {
     fix += (fix.empty() ? "" : " ") + sentence(each.id, each.arguments, Wording::english);
   }
-  if (*finding.fix_code != '\0') fix += std::string("\n") + finding.fix_code;
+  if (!finding.fix_code.empty()) fix += std::string("\n") + finding.fix_code;
   json.member("fix", std::string_view(fix));
   json.member("doc", std::string_view("docs/rules/" + finding.rule + ".md"));
   json.end_object();

@@ -128,7 +128,7 @@ std::string finding_page(const Case& input, const Finding& finding) {
   text += "\n" + wrapped(printable(summary_of(finding, Wording::chosen_language)), 2) + "\n" + evidence_text(finding) +
           "\n";
   text += fix_text(finding);
-  if (*finding.fix_code != '\0') text += "\n" + code_lines(finding.fix_code) + "\n";
+  if (!finding.fix_code.empty()) text += "\n" + code_lines(finding.fix_code) + "\n";
   text += wrap(fmt::format(fmt::runtime(tr("More: {page}")), fmt::arg("page", page_of(finding.rule))), line_columns(),
                2, 2) +
           "\n";

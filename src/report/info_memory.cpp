@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "analysis/memory_sums.h"
 #include "report/phrases.h"
@@ -81,14 +83,14 @@ void add_snapshot_facts(FactLines& facts, const Source& source) {
 }
 
 void add_log_facts(FactLines& facts, const Source& source) {
-  std::set<std::int32_t> devices;
-  for (const AllocatorStats& sample : source.allocator_stats) devices.insert(sample.device);
+  std::set<std::pair<std::string, std::int32_t>> devices;
+  for (const AllocatorStats& sample : source.allocator_stats) devices.insert({"cuda", sample.device});
   std::int64_t messages = 0;
   std::set<std::string> frameworks;
   for (const OutOfMemory& event : source.out_of_memory) {
     messages = add_bytes(messages, event.count);
     frameworks.insert(event.framework);
-    if (event.device) devices.insert(*event.device);
+    if (event.device) devices.insert({event.device_type, *event.device});
   }
   facts.add(tr("Content"), tr("a log"));
   facts.add(tr("Memory summaries"), format_count(static_cast<std::int64_t>(source.allocator_stats.size())));
@@ -98,8 +100,15 @@ void add_log_facts(FactLines& facts, const Source& source) {
   if (!names.empty()) text += " (" + names + ")";
   facts.add(tr("Out of memory"), text);
   std::string list;
-  for (const std::int32_t device : devices) list += (list.empty() ? "" : ", ") + std::to_string(device);
+  for (const auto& [type, index] : devices) {
+    list += (list.empty() ? "" : ", ") + (index < 0 ? "host" : printable(type) + ":" + std::to_string(index));
+  }
   facts.add(tr("Devices"), list.empty() ? std::string(tr("not told")) : list);
+  std::string settings;
+  for (const auto& [name, value] : source.environment.settings) {
+    settings += (settings.empty() ? "" : ", ") + printable(name) + "=" + printable(value);
+  }
+  if (!settings.empty()) facts.add(tr("Settings"), settings);
 }
 
 void add_timeline_facts(FactLines& facts, const Source& source) {

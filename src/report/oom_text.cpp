@@ -4,6 +4,7 @@
 
 #include "report/fact_lines.h"
 #include "report/phrases.h"
+#include "rules/oom_messages.h"
 #include "text/terminal.h"
 #include "text/wrap.h"
 
@@ -19,10 +20,10 @@ std::string share_to_go(const OutOfMemory& event, const OomVerdict& verdict) {
   return format_share(static_cast<double>(*verdict.must_go_bytes) / static_cast<double>(*event.allocated_bytes));
 }
 
-std::string process_list(const OutOfMemory& event) {
+std::string process_list(const OomVerdict& verdict) {
   constexpr std::size_t kMost = 4;
   std::string list;
-  std::vector<ProcessMemory> others = event.others;
+  std::vector<ProcessMemory> others = verdict.others;
   std::stable_sort(others.begin(), others.end(),
                    [](const ProcessMemory& a, const ProcessMemory& b) { return a.bytes > b.bytes; });
   for (std::size_t i = 0; i < std::min(kMost, others.size()); ++i) {
@@ -39,8 +40,8 @@ std::string smaller_batch(const OutOfMemory& event, const OomVerdict& verdict, W
                 fmt::arg("share", share), fmt::arg("missing", format_bytes(verdict.must_go_bytes.value_or(0))));
 }
 
-std::string stop_others(const OutOfMemory& event, Wording wording) {
-  const std::string list = process_list(event);
+std::string stop_others(const OomVerdict& verdict, Wording wording) {
+  const std::string list = process_list(verdict);
   if (list.empty()) {
     return worded(N_("Stop the other processes on this device (nvidia-smi lists them), or use another device."),
                   wording);
@@ -50,53 +51,12 @@ std::string stop_others(const OutOfMemory& event, Wording wording) {
       fmt::arg("list", list));
 }
 
-std::string free_cache(const OomVerdict& verdict, Wording wording) {
-  if (!verdict.unallocated_bytes) {
-    return worded(N_("Call torch.cuda.empty_cache() before this request."), wording);
-  }
-  return filled(
-      worded(N_("Call torch.cuda.empty_cache() before this request: {bytes} is reserved and not allocated."), wording),
-      fmt::arg("bytes", format_bytes(*verdict.unallocated_bytes)));
-}
-
 std::string advice_sentence(OomAdvice advice, const OutOfMemory& event, const OomVerdict& verdict, Wording wording) {
-  switch (advice) {
-    case OomAdvice::smaller_batch:
-      return smaller_batch(event, verdict, wording);
-    case OomAdvice::expandable_segments:
-      return worded(N_("Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts, so that free "
-                       "pieces can be joined."),
-                    wording);
-    case OomAdvice::max_split_size:
-      return worded(N_("Set PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512 (or another limit below the large requests), "
-                       "so that small requests do not cut large free blocks."),
-                    wording);
-    case OomAdvice::stop_other_processes:
-      return stop_others(event, wording);
-    case OomAdvice::raise_cap:
-      return worded(N_("Raise the limit that the program has set (torch.cuda.set_per_process_memory_fraction, or the "
-                       "framework's own)."),
-                    wording);
-    case OomAdvice::lower_framework_share:
-      return worded(N_("Lower the share that the framework takes at its start (gpu_memory_utilization of vLLM, "
-                       "XLA_PYTHON_CLIENT_MEM_FRACTION of JAX)."),
-                    wording);
-    case OomAdvice::checkpoint_activations:
-      return worded(N_("Compute activations again in the backward pass instead of keeping them "
-                       "(torch.utils.checkpoint)."),
-                    wording);
-    case OomAdvice::shorter_sequences:
-      return worded(N_("The request alone is too large: shorten the sequences, or split the tensor."), wording);
-    case OomAdvice::another_device:
-      return worded(N_("Use another device: others of this machine are nearly empty."), wording);
-    case OomAdvice::free_cache:
-      return free_cache(verdict, wording);
-    case OomAdvice::windows_shared_memory:
-      return worded(N_("More is allocated than the card has: Windows lends system memory, which is slow. Use less "
-                       "memory, or switch the sysmem fallback off in the driver's settings to fail early."),
-                    wording);
-  }
-  return {};
+  const bool is_general = event.framework.empty() || event.framework == "pytorch";
+  if (advice == OomAdvice::smaller_batch && is_general) return smaller_batch(event, verdict, wording);
+  if (advice == OomAdvice::stop_other_processes) return stop_others(verdict, wording);
+  const Message message = oom_advice_message(advice, {event, verdict, nullptr, 0});
+  return sentence(message.id, message.arguments, wording);
 }
 
 // What the figures of the event are, the known ones.
@@ -114,9 +74,13 @@ std::string figures(const OutOfMemory& event, const OomVerdict& verdict) {
       event.reserved_bytes
           ? filled(tr("of {reserved} reserved"), fmt::arg("reserved", format_bytes(*event.reserved_bytes)))
           : std::string());
+  add(tr("In private pools"), event.private_pool_bytes);
+  add(tr("Needed by the program"), event.program_bytes,
+      event.total_bytes ? filled(tr("of {total}"), fmt::arg("total", format_bytes(*event.total_bytes)))
+                        : std::string());
   add(tr("Largest free piece"), event.largest_hole_bytes);
   add(tr("Outside this allocator"), verdict.held_outside_bytes);
-  add(tr("Other processes"), verdict.others_bytes, process_list(event));
+  add(tr("Other processes"), verdict.others_bytes, process_list(verdict));
   add(tr("Limit"), event.allowed_bytes);
   return lines.text();
 }
@@ -171,6 +135,8 @@ const char* oom_advice_name(OomAdvice advice) {
       return "free_cache";
     case OomAdvice::windows_shared_memory:
       return "windows_shared_memory";
+    case OomAdvice::fewer_graphs:
+      return "fewer_graphs";
   }
   return "unknown";
 }
@@ -189,16 +155,20 @@ std::string oom_text(const OutOfMemory& event, const OomVerdict& verdict) {
 }
 
 void write_oom(JsonWriter& json, const OutOfMemory& event, const OomVerdict& verdict) {
-  if (event.device) json.member("device", std::string_view(fmt::format("cuda:{}", *event.device)));
+  if (event.device) {
+    json.member("device", std::string_view(fmt::format("{}:{}", event.device_type, *event.device)));
+  }
   json.member("asked_bytes", event.asked_bytes).member("free_bytes", event.free_bytes);
   json.member("total_bytes", event.total_bytes).member("allocated_bytes", event.allocated_bytes);
   json.member("reserved_bytes", event.reserved_bytes).member("unallocated_bytes", verdict.unallocated_bytes);
-  json.member("process_bytes", event.process_bytes).member("allowed_bytes", event.allowed_bytes);
+  json.member("process_bytes", verdict.process_bytes).member("allowed_bytes", event.allowed_bytes);
+  json.member("private_pool_bytes", event.private_pool_bytes).member("program_bytes", event.program_bytes);
+  json.member("asked_tokens", event.asked_tokens).member("fitting_tokens", event.fitting_tokens);
   json.member("largest_hole_bytes", event.largest_hole_bytes).member("missing_bytes", verdict.missing_bytes);
   json.member("held_outside_bytes", verdict.held_outside_bytes).member("others_bytes", verdict.others_bytes);
-  if (!event.others.empty()) {
+  if (!verdict.others.empty()) {
     json.key("processes").begin_array();
-    for (const ProcessMemory& other : event.others) {
+    for (const ProcessMemory& other : verdict.others) {
       json.begin_object().member("pid", other.pid).member("bytes", other.bytes).end_object();
     }
     json.end_array();

@@ -147,7 +147,7 @@ class SnapshotJson {
     const AllocatorLog& log = facts_.device->log;
     json_.key("oom").begin_array();
     for (const OomEntry& oom : facts_.ooms) {
-      json_.begin_object().member("entry", static_cast<std::int64_t>(oom.entry));
+      json_.begin_object().member("entry", static_cast<std::int64_t>(oom.entry) + 1);
       if (oom.entry < log.size() && log.time_ns[oom.entry] != kUnknown) {
         json_.member("time_ns", log.time_ns[oom.entry]);
       }

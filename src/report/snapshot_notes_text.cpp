@@ -21,7 +21,7 @@ std::string mismatch_sentence(const Replay& replay) {
     case EndMismatch::none:
       return {};
     case EndMismatch::no_log:
-      return tr("No log was recorded on this device: torch.cuda.memory._record_memory_history() keeps one.");
+      return tr("No allocation was logged on this device: torch.cuda.memory._record_memory_history() keeps a log.");
     case EndMismatch::freed_after_log:
       return fill(
           tr("The log ends with {log} live, the segments hold {held} (both as asked for): memory was freed "

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/allocator_sizes.h"
 #include "report/fact_lines.h"
 #include "report/phrases.h"
 #include "report/snapshot_text.h"
@@ -18,7 +19,18 @@ std::string share_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? format_share(static_cast<double>(part) / static_cast<double>(whole)) : std::string(tr("N/A"));
 }
 
-std::string facts_of(const SegmentUse& use) {
+// What requests go to: with several streams or pools a request finds the free blocks of its own alone.
+std::string own_blocks(const Source& source, const SnapshotDevice& facts) {
+  if (facts.use.by_stream.size() < 2) return {};
+  const StringId pool = main_pool(*facts.device);
+  return filled(pool == 0 ? tr("of stream {stream}") : tr("of stream {stream} and pool {pool}"),
+                fmt::arg("stream", main_stream(*facts.device)),
+                fmt::arg("pool", printable(source.trace.strings.view(pool))));
+}
+
+std::string facts_of(const Source& source, const SnapshotDevice& facts) {
+  const SegmentUse& use = facts.use;
+  const std::string own = own_blocks(source, facts);
   FactLines lines(Align::right);
   lines.add(tr("Reserved"), format_bytes(use.reserved_bytes.all),
             counted(NN_("in {count} segment", "in {count} segments"), use.segments.all));
@@ -34,7 +46,9 @@ std::string facts_of(const SegmentUse& use) {
               tr("another stream has not passed it yet"));
   }
   lines.add(tr("Free in used segments"), format_bytes(use.free_in_used_segments_bytes),
-            tr("cannot be given back to the driver"));
+            use.free_pages_bytes > 0 ? filled(tr("whole pages of {bytes}, which torch.cuda.empty_cache() gives back"),
+                                              fmt::arg("bytes", format_bytes(use.free_pages_bytes)))
+                                     : std::string(tr("cannot be given back to the driver")));
   lines.add(tr("Free segments"), format_bytes(use.free_segments_bytes),
             use.free_segments > 0 ? counted(NN_("{count} segment; torch.cuda.empty_cache() gives it back",
                                                 "{count} segments; torch.cuda.empty_cache() gives them back"),
@@ -42,7 +56,9 @@ std::string facts_of(const SegmentUse& use) {
                                   : std::string());
   lines.add(tr("Largest free block"), format_bytes(use.largest_free_block_bytes));
   lines.add(tr("Largest request"), format_bytes(use.largest_request_bytes),
-            tr("that would succeed now without new memory from the driver"));
+            own.empty() ? std::string(tr("that would succeed now without new memory from the driver"))
+                        : filled(tr("{blocks}, that would succeed now without new memory from the driver"),
+                                 fmt::arg("blocks", own)));
   if (use.torch_fragmentation) {
     lines.add(tr("Fragmentation"), format_share(*use.torch_fragmentation),
               tr("as _memory_viz.py of PyTorch counts it"));
@@ -51,7 +67,8 @@ std::string facts_of(const SegmentUse& use) {
 }
 
 // What could still be met from the free blocks inside used segments.
-std::string size_classes_text(const SegmentUse& use) {
+std::string size_classes_text(const Source& source, const SnapshotDevice& facts) {
+  const SegmentUse& use = facts.use;
   TextTable table;
   table.columns = {{tr("Blocks up to"), Align::right},
                    {tr("Free"), Align::right},
@@ -66,7 +83,12 @@ std::string size_classes_text(const SegmentUse& use) {
                           format_count(each.active_blocks), format_bytes(each.active_bytes)});
   }
   if (table.rows.empty() || use.free_bytes == 0) return {};
-  return "\n" + wrap(paint(tr("Blocks by size"), Colour::bold), line_columns(), 2) + render(table, table_columns(), 2);
+  std::string text =
+      "\n" + wrap(paint(tr("Blocks by size"), Colour::bold), line_columns(), 2) + render(table, table_columns(), 2);
+  if (const std::string own = own_blocks(source, facts); !own.empty()) {
+    text += wrap(filled(tr("Requests that fit are those {blocks}."), fmt::arg("blocks", own)), line_columns(), 2);
+  }
+  return text;
 }
 
 std::string streams_text(const Source& source, const SegmentUse& use) {
@@ -95,14 +117,14 @@ std::string streams_text(const Source& source, const SegmentUse& use) {
 
 std::string segments_text(const Source& source, const SnapshotDevice& facts) {
   if (facts.device->segments.empty()) return {};
-  std::string text = wrap(paint(tr("Segments and blocks"), Colour::bold), line_columns(), 2) + facts_of(facts.use);
+  std::string text = wrap(paint(tr("Segments and blocks"), Colour::bold), line_columns(), 2) + facts_of(source, facts);
   if (const std::int64_t odd = inconsistent_segments(*facts.device); odd > 0) {
     text += wrap(counted(NN_("In {count} segment the file's own sums differ from its blocks.",
                              "In {count} segments the file's own sums differ from their blocks."),
                          odd),
                  line_columns(), 2);
   }
-  return text + size_classes_text(facts.use) + streams_text(source, facts.use);
+  return text + size_classes_text(source, facts) + streams_text(source, facts.use);
 }
 
 }  // namespace vramscope

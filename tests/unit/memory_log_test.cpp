@@ -51,6 +51,10 @@ std::string figures(const OutOfMemory& event) {
   add("process", event.process_bytes);
   add("allowed", event.allowed_bytes);
   add("hole", event.largest_hole_bytes);
+  add("pools", event.private_pool_bytes);
+  add("program", event.program_bytes);
+  add("tokens", event.asked_tokens);
+  add("fitting", event.fitting_tokens);
   for (const ProcessMemory& other : event.others) {
     text += " pid" + std::to_string(other.pid) + "=" + std::to_string(other.bytes);
   }
@@ -122,7 +126,7 @@ TEST(OutOfMemoryWordings, PyTorch) {
        "is "
        "large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
        "pytorch device=0 asked=79691776 total=274341036032 free=271119810560 allocated=1073741824 reserved=1093140480 "
-       "allowed=1342177280"},
+       "allowed=1342177280 pools=17825792"},
       {"torch.OutOfMemoryError: XPU out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 12.00 "
        "GiB. Of "
        "the allocated memory 1.00 GiB is allocated by PyTorch, and 2.00 MiB is reserved by PyTorch but unallocated.",
@@ -181,7 +185,7 @@ TEST(OutOfMemoryWordings, TensorFlowAndJax) {
       {"RESOURCE_EXHAUSTED: Attempting to allocate 6.50G. That was not possible. There are 5.75G free.; (0x0x0_HBM0)",
        "jax asked=6979321856 free=6174015488"},
       {"Ran out of memory in memory space hbm. Used 26.75G of 15.50G hbm. Exceeded hbm capacity by 11.25G.",
-       "jax asked=28722593792 total=16642998272"},
+       "jax total=16642998272 program=28722593792"},
   });
 }
 
@@ -196,6 +200,16 @@ TEST(OutOfMemoryWordings, RuntimesAndDrivers) {
       {"hipErrorOutOfMemory: out of memory", "cuda"},
       {"cuMemCreate failed: out of memory", "cuda"},
       {"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "cuda"},
+      {"THCudaCheck FAIL file=/pytorch/torch/lib/THC/generic/THCStorage.cu line=58 error=2 : out of memory", "cuda"},
+      {"CUDA failure 2: out of memory ; GPU=1 ; hostname=box ; expr=cudaMalloc((void**)&p, size);", "cuda device=1"},
+      {"CUDA error code=2(out of memory)", "cuda"},
+      {"HIP failure 2: out of memory", "cuda"},
+      {"Cuda failure 2 'out of memory'", "nccl"},
+      {"box:77:99 [0] NCCL WARN Cuda failure 'out of memory'", "nccl"},
+      {"RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED", "cuda"},
+      {"ncclUnhandledCudaError: Call to CUDA function failed. Last error: Cuda failure 'out of memory'", "nccl"},
+      {"a cuda error out of memory is what we feared", ""},
+      {"Cuda failure 22 'out of memory'", ""},
       {"    case cudaErrorMemoryAllocation:", ""},
       {"the worker ran out of memory and patience", ""},
   });
@@ -216,11 +230,16 @@ TEST(OutOfMemoryWordings, ServersAndLibraries) {
       {"The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache "
        "(93936). "
        "Try increasing `gpu_memory_utilization`",
-       "vllm"},
+       "vllm tokens=131072 fitting=93936"},
       {"ValueError: To serve at least one request with the models's max seq len (32768), (8.00 GiB KV cache is needed, "
        "which "
        "is larger than the available KV cache memory (4.50 GiB).",
-       "vllm asked=8589934592 allowed=4831838208"},
+       "vllm asked=8589934592 allowed=4831838208 tokens=32768"},
+      {"To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is "
+       "larger than the available KV cache memory (3.00 GiB). Based on the available memory, the estimated maximum "
+       "model "
+       "length is 26288. Try increasing `gpu_memory_utilization` or decreasing `max_model_len`.",
+       "vllm asked=17179869184 allowed=3221225472 tokens=131072 fitting=26288"},
       {"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 1291.50 MiB on device 1: cudaMalloc failed: out of "
        "memory",
        "llama.cpp device=1 asked=1354235904"},
@@ -260,6 +279,101 @@ TEST(OutOfMemoryWordings, Linux) {
       {"Killed the old job", ""},
       {"Killed process 12 by request", ""},
   });
+}
+
+TEST(OutOfMemoryWordings, RayWatchesTheNode) {
+  const Source source = read_log(
+      "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\n"
+      "Memory on the node (IP: 10.0.0.1, ID: abc) where the task (task ID: x, name=train) was running was 62.50GB / "
+      "64.00GB (0.97), which exceeds the memory usage threshold of 0.95.\n");
+  ASSERT_EQ(source.out_of_memory.size(), 1U);
+  EXPECT_EQ(figures(source.out_of_memory[0]),
+            "ray total=" + std::to_string(64 * kGiB) + " free=" + std::to_string(kGiB + kGiB / 2));
+}
+
+TEST(OutOfMemoryWordings, CudaMallocAsyncTellsAFigureALine) {
+  const std::string text =
+      "OutOfMemoryError: Allocation on device 1 would exceed allowed memory. (out of memory)\n"
+      "Currently allocated     : 7.25 GiB\n"
+      "Requested               : 1.00 GiB\n"
+      "Device limit            : 8.00 GiB\n"
+      "Free (according to CUDA): 0 bytes\n"
+      "PyTorch limit (set by user-supplied memory fraction)\n"
+      "                        : ";
+  const std::string all = "pytorch device=1 asked=1073741824 total=8589934592 free=0 allocated=7784628224";
+  const Source unlimited = read_log(text + "17179869184.00 GiB\n");
+  ASSERT_EQ(unlimited.out_of_memory.size(), 1U);
+  EXPECT_EQ(figures(unlimited.out_of_memory[0]), all);
+  const Source limited = read_log(text + "7.50 GiB\n");
+  ASSERT_EQ(limited.out_of_memory.size(), 1U);
+  EXPECT_EQ(figures(limited.out_of_memory[0]), all + " allowed=" + std::to_string(7 * kGiB + kGiB / 2));
+  expect_all(
+      {{"torch.OutOfMemoryError: Allocation on device", "pytorch"}, {"Allocation on device 0 is logged below", ""}});
+}
+
+TEST(OutOfMemoryWordings, FiguresWithoutSenseAreNone) {
+  expect_all({{"CUDA out of memory. Tried to allocate 99999999999999999999999.00 GiB (GPU 0; nan GiB total capacity; "
+               "-1 GiB already allocated; 1e999 GiB free; 12.53 QiB reserved in total by PyTorch)",
+               "pytorch device=0"},
+              {"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 1e9 bytes free)",
+               "pytorch device=0 asked=2147483648 total=8589934592"}});
+}
+
+TEST(OutOfMemoryMessages, NameTheirPlatform) {
+  const auto event = [](const std::string& text) { return read_log(text + "\n").out_of_memory.at(0); };
+  EXPECT_EQ(event("XPU out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB.").device_type,
+            "xpu");
+  const OutOfMemory hip = event(
+      "HIP out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is "
+      "free. "
+      "If reserved but unallocated memory is large try setting PYTORCH_HIP_ALLOC_CONF=expandable_segments:True");
+  EXPECT_EQ(hip.device_type, "cuda");
+  EXPECT_EQ(hip.settings_variable, "PYTORCH_HIP_ALLOC_CONF");
+  EXPECT_EQ(hip.allocator_settings, "");  // a hint sets nothing
+}
+
+TEST(OutOfMemoryMessages, SettingsOfTheLogBeforeThem) {
+  const std::string failure =
+      "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB.\n";
+  const auto settings = [&](const std::string& before) {
+    return read_log(before + "\nstep 1\n" + failure).out_of_memory.at(0).allocator_settings;
+  };
+  const std::string on = "expandable_segments:True";
+  for (const char* before :
+       {"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
+        "+ export PYTORCH_CUDA_ALLOC_CONF=\"expandable_segments:True\"", "PYTORCH_ALLOC_CONF: expandable_segments:True",
+        "environ({'PYTORCH_HIP_ALLOC_CONF': 'expandable_segments:True', 'HOME': '/root'})",
+        "os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = \"expandable_segments:True\"",
+        "docker run -e PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True;"}) {
+    EXPECT_EQ(settings(before), on) << before;
+  }
+  for (const char* before :
+       {"try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+        "If reserved but unallocated memory is large try setting\nPYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+        "# PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "PYTORCH_CUDA_ALLOC_CONF: not set",
+        "PYTORCH_CUDA_ALLOC_CONF=\"expandable_segments:True", "MY_ALLOC_CONF=expandable_segments:True",
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\nPYTORCH_CUDA_ALLOC_CONF= python train.py"}) {
+    EXPECT_EQ(settings(before), "") << before;
+  }
+  // What comes behind it was not in force then, but is for what comes later.
+  const Source source = read_log(failure + "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64,a:b python x.py\n");
+  EXPECT_EQ(source.out_of_memory.at(0).allocator_settings, "");
+  EXPECT_EQ(source.environment.settings.at("PYTORCH_CUDA_ALLOC_CONF"), "max_split_size_mb:64,a:b");
+}
+
+TEST(OutOfMemoryMessages, OneFailureToldByTwoLayersIsOne) {
+  const Source source = read_log(
+      "CUDA error: cudaErrorMemoryAllocation out of memory at main.cu:12\n"
+      "terminate called after throwing an instance of 'thrust::system::detail::bad_alloc'\n"
+      "  what():  std::bad_alloc: cudaErrorMemoryAllocation: out of memory\n");
+  ASSERT_EQ(source.out_of_memory.size(), 1U);
+  EXPECT_EQ(source.out_of_memory[0].count, 1);
+  // The same words again are another failure, and so are other words far below.
+  std::string text = "CUDA error: out of memory\nCUDA error: out of memory\n";
+  for (int i = 0; i < 100; ++i) text += "step\n";
+  const Source apart = read_log(text + "cudaErrorMemoryAllocation: out of memory\n");
+  ASSERT_EQ(apart.out_of_memory.size(), 2U);
+  EXPECT_EQ(apart.out_of_memory[0].count, 2);
 }
 
 TEST(OutOfMemoryMessages, TwoKillLinesAreOne) {

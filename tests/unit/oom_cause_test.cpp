@@ -8,6 +8,7 @@
 
 #include "allocator_log.h"
 #include "analysis/allocator_replay.h"
+#include "analysis/allocator_sizes.h"
 
 namespace vramscope {
 namespace {
@@ -131,7 +132,40 @@ TEST(OomMessages, TheRequestIsLargerThanTheCard) {
   EXPECT_DOUBLE_EQ(verdict.confidence, 0.95);
   EXPECT_EQ(verdict.advice.front(), shorter_sequences);
   EXPECT_EQ(verdict.others_bytes, gib(14.91));
+  EXPECT_EQ(verdict.process_bytes, gib(29.07));
+  ASSERT_EQ(verdict.others.size(), 1u);
+  EXPECT_EQ(verdict.others[0].pid, 608946);
   EXPECT_TRUE(verdict.contradictions.empty());
+}
+
+TEST(OomMessages, TheOneProcessNamedIsThisOne) {
+  // In a container it has another number: 78.59 reserved and its context are the 79.14 that process 1 is said to have.
+  OutOfMemory event = message(20 * kMiB, 79.15, 8.5 / 1024, 78, 78 + 600.0 / 1024);
+  event.others = {{1, gib(79.14)}};
+  OomVerdict verdict = explain_oom(event, {});
+  EXPECT_EQ(verdict.process_bytes, gib(79.14));
+  EXPECT_TRUE(verdict.others.empty());
+  EXPECT_EQ(verdict.others_bytes, 0);
+  EXPECT_FALSE(advises(verdict, stop_other_processes));
+  EXPECT_EQ(verdict.cause, OomCause::fragmented);
+  EXPECT_FALSE(advises(verdict, max_split_size));  // it has to be above 20 MiB
+  event.asked_bytes = gib(2);
+  verdict = explain_oom(event, {});
+  EXPECT_EQ(verdict.cause, OomCause::exhausted);
+  EXPECT_FALSE(advises(verdict, stop_other_processes));
+}
+
+TEST(OomMessages, NoOtherProcessHoldsWhatTheDeviceCannotHaveInUse) {
+  // This one has 20 of the 24: no other can have 18, and then the remaining 3 are all that others can have.
+  OutOfMemory event = message(gib(2), 24, 1, 19, 19.4);
+  event.process_bytes = gib(20);
+  event.others = {{7, gib(18)}, {8, gib(2.5)}};
+  const OomVerdict verdict = explain_oom(event, {});
+  ASSERT_EQ(verdict.others.size(), 1u);
+  EXPECT_EQ(verdict.others[0].pid, 8);
+  EXPECT_EQ(verdict.others_bytes, gib(2.5));
+  EXPECT_TRUE(contradicts(verdict, "said to hold more"));
+  EXPECT_LE(verdict.confidence, 0.5);
 }
 
 TEST(OomCause, ExhaustedByThisProcess) {
@@ -194,6 +228,102 @@ TEST(OomCause, ACapStopsTheRequestWhileTheDeviceHasRoom) {
   EXPECT_NEAR(static_cast<double>(verdict.missing_bytes.value()), static_cast<double>(gib(1.5)), 10);
   event.free_bytes = gib(0.1);  // raising the cap would not help
   EXPECT_NE(explain_oom(event, {}).cause, OomCause::capped);
+}
+
+TEST(OomCause, JoiningIsAdvisedWhereItHelpsAlone) {
+  // Below the cap 1 GiB is not allocated: all of it joined is less than the 2 asked for.
+  OutOfMemory event = message(gib(2), 23.64, 12.5, 9, 9.2);
+  event.allowed_bytes = gib(10);
+  EXPECT_EQ(explain_oom(event, {}).advice, (std::vector<OomAdvice>{raise_cap, smaller_batch}));
+  event = message(gib(2), 23.64, 12.5, 7.5, 9.2);  // 2.5 are
+  event.allowed_bytes = gib(10);
+  EXPECT_EQ(explain_oom(event, {}).advice, (std::vector<OomAdvice>{raise_cap, expandable_segments, smaller_batch}));
+}
+
+TEST(OomCause, ASplitLimitIsBelowTheRequest) {
+  EXPECT_EQ(split_limit_mib(gib(4)), 512);
+  EXPECT_EQ(split_limit_mib(gib(1)), 512);
+  EXPECT_EQ(split_limit_mib(gib(1) - 1), 256);
+  EXPECT_EQ(split_limit_mib(64 * kMiB), 32);
+  EXPECT_EQ(split_limit_mib(63 * kMiB), 0);
+  EXPECT_EQ(split_limit_mib(0), 0);
+}
+
+TEST(OomCause, SettingsOfTheLogAreInForce) {
+  OutOfMemory event = message(gib(3), 23.64, 1.5, 15, 21);
+  EXPECT_TRUE(advises(explain_oom(event, {}), expandable_segments));
+  event.allocator_settings = "expandable_segments:True";
+  EXPECT_EQ(explain_oom(event, {}).advice, (std::vector<OomAdvice>{smaller_batch}));
+  EXPECT_DOUBLE_EQ(explain_oom(event, {}).confidence, 0.6);
+  event.allocator_settings = "max_split_size_mb:128";
+  EXPECT_EQ(explain_oom(event, {}).advice, (std::vector<OomAdvice>{expandable_segments, smaller_batch}));
+  EXPECT_TRUE(has_expandable_segments({{"PYTORCH_ALLOC_CONF", "expandable_segments:True"}}));
+  EXPECT_TRUE(has_expandable_segments({{"PYTORCH_HIP_ALLOC_CONF", "expandable_segments:True"}}));
+}
+
+TEST(OomCause, TheVariableIsThatOfThePlatform) {
+  OutOfMemory event = message(gib(2), 64, 1, 60, 61);
+  EXPECT_EQ(settings_variable(event), "PYTORCH_CUDA_ALLOC_CONF");
+  event.text = "HIP out of memory. Tried to allocate";
+  EXPECT_EQ(settings_variable(event), "PYTORCH_HIP_ALLOC_CONF");
+  event.settings_variable = "PYTORCH_ALLOC_CONF";
+  EXPECT_EQ(settings_variable(event), "PYTORCH_ALLOC_CONF");
+}
+
+TEST(OomCause, SettingsOfCudaAreNotForOtherAllocators) {
+  OutOfMemory event = message(gib(2), 16, 0.5, 12, 15);
+  EXPECT_TRUE(advises(explain_oom(event, {}), expandable_segments));
+  event.device_type = "xpu";
+  EXPECT_FALSE(advises(explain_oom(event, {}), expandable_segments));
+  event.device_type = "cuda";
+  event.text = "Allocation on device 0 would exceed allowed memory. Free (according to CUDA): 0 bytes";
+  EXPECT_FALSE(advises(explain_oom(event, {}), expandable_segments));
+}
+
+TEST(OomCause, ACompilersTotalIsNoRequest) {
+  OutOfMemory event;
+  event.framework = "jax";
+  event.text = "Ran out of memory in memory space hbm. Used 18.50G of 15.48G hbm.";
+  event.program_bytes = gib(18.5);
+  event.total_bytes = gib(15.5);
+  const OomVerdict verdict = explain_oom(event, {});
+  EXPECT_EQ(verdict.cause, OomCause::exhausted);
+  EXPECT_EQ(verdict.missing_bytes, gib(3));
+  EXPECT_NEAR(verdict.batch_factor.value(), 15.5 / 18.5, 1e-6);
+  EXPECT_EQ(verdict.advice, (std::vector<OomAdvice>{smaller_batch, checkpoint_activations}));
+}
+
+TEST(OomCause, PrivatePoolsThatHoldWhatIsMissing) {
+  OutOfMemory event = message(gib(2), 23.64, 0.5, 22, 22.1);
+  event.process_bytes = gib(23);
+  event.private_pool_bytes = gib(8);
+  EXPECT_EQ(explain_oom(event, {}).advice,
+            (std::vector<OomAdvice>{smaller_batch, checkpoint_activations, fewer_graphs}));
+  event.private_pool_bytes = gib(1);  // 1.4 have to go
+  EXPECT_FALSE(advises(explain_oom(event, {}), fewer_graphs));
+}
+
+TEST(OomCause, FiguresThatCannotBeReadLowerTheConfidence) {
+  OutOfMemory event;
+  event.framework = "pytorch";
+  event.text = "CUDA out of memory. Tried to allocate 99999999999999999999999.00 GiB (GPU 0; nan GiB total capacity";
+  EXPECT_TRUE(contradicts(explain_oom(event, {}), "make no sense"));
+}
+
+TEST(OomCause, WithoutWhatWasFreeOnTheDeviceFragmentationIsLessSure) {
+  OutOfMemory event = message(gib(1), 24, 0, 20, 23, "");
+  event.largest_hole_bytes = gib(0.5);
+  EXPECT_DOUBLE_EQ(explain_oom(event, {}).confidence, 0.9);
+  event.free_bytes.reset();
+  EXPECT_EQ(explain_oom(event, {}).cause, OomCause::fragmented);
+  EXPECT_DOUBLE_EQ(explain_oom(event, {}).confidence, 0.75);
+}
+
+TEST(OomCause, NcclTakesItsMemoryBesideTheAllocator) {
+  OutOfMemory event;
+  event.framework = "nccl";
+  event.text = "Cuda failure 2 'out of memory'";
+  EXPECT_EQ(explain_oom(event, {}).advice, (std::vector<OomAdvice>{free_cache, smaller_batch}));
 }
 
 TEST(OomCause, AHoleThatIsLargeEnoughContradicts) {
@@ -296,7 +426,9 @@ TEST(OomCause, ImpossibleFiguresAreTold) {
   OutOfMemory event = message(gib(3), 8, 2, 4, 4);
   event.process_bytes = gib(5);
   event.others = {{1, gib(6)}};
-  EXPECT_TRUE(contradicts(explain_oom(event, {}), "is more than the device has"));
+  EXPECT_TRUE(contradicts(explain_oom(event, {}), "said to hold more"));
+  EXPECT_TRUE(explain_oom(event, {}).others.empty());
+  EXPECT_EQ(explain_oom(event, {}).others_bytes, gib(1));
   EXPECT_LE(explain_oom(event, {}).confidence, 0.5);
   EXPECT_TRUE(contradicts(explain_oom(message(0, 8, 2, 4, 5), {}), "Nothing was asked"));
 }
@@ -326,6 +458,27 @@ TEST(OomEvents, AreTheEntriesOfTheLog) {
   // Pinned memory of the host is none of the card's.
   made.device.index = -1;
   EXPECT_TRUE(oom_events(made.device, replay, state, std::nullopt).empty());
+}
+
+// 3 MiB need a segment of 20 MiB, so 12 MiB of the driver are no room for them.
+TEST(OomEvents, TheDriverIsAskedForWholeSegments) {
+  EXPECT_EQ(segment_request(600 << 10, false), 2 * kMiB);
+  EXPECT_EQ(segment_request(3 * kMiB, false), 20 * kMiB);
+  EXPECT_EQ(segment_request(10 * kMiB, false), 10 * kMiB);
+  EXPECT_EQ(segment_request(31 * kMiB, false), 32 * kMiB);
+  EXPECT_EQ(segment_request(31 * kMiB, true), 40 * kMiB);
+  MemoryState state;
+  state.notes.resize(1);
+  state.notes[0].device_free_bytes = 12 * kMiB;
+  LogMaker made;
+  made.segment(0x1000000).block(BlockState::allocated, 48 * kMiB, 48 * kMiB);
+  made.alloc(0x1000000, 48 * kMiB).entry(AllocatorAction::oom, kUnknownAddress, 3 * kMiB, 0, 0);
+  const std::vector<OutOfMemory> events = oom_events(made.device, replay_log(made.device), state, std::nullopt);
+  ASSERT_EQ(events.size(), 1u);
+  const OomVerdict verdict = explain_oom(events[0], {});
+  EXPECT_EQ(verdict.cause, OomCause::exhausted);
+  EXPECT_EQ(verdict.missing_bytes, 8 * kMiB);
+  EXPECT_TRUE(verdict.contradictions.empty());
 }
 
 TEST(OomCause, NamesAreThoseOfTheJson) {

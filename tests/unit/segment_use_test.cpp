@@ -58,6 +58,22 @@ TEST(SegmentUse, ExpandableSegmentsHaveNoInactiveSplits) {
   EXPECT_EQ(use.free_bytes, 2560);
 }
 
+TEST(SegmentUse, WholeFreePagesOfExpandableSegmentsCanGoBack) {
+  constexpr std::int64_t kMib = 1 << 20;
+  LogMaker made;
+  // Pages of 20 MiB: [0, 10) in use, [10, 65) free holds the pages at 20 and 40, [65, 80) in use.
+  made.segment(0x100000000, SegmentPool::large)
+      .block(BlockState::allocated, 10 * kMib)
+      .block(BlockState::free, 55 * kMib)
+      .block(BlockState::allocated, 15 * kMib);
+  made.device.segments.back().is_expandable = true;
+  // Not expandable: nothing goes back while one block is in use.
+  made.segment(0x200000000, SegmentPool::large).block(BlockState::allocated, kMib).block(BlockState::free, 60 * kMib);
+  const SegmentUse use = measure_segments(made.device);
+  EXPECT_EQ(use.free_in_used_segments_bytes, 115 * kMib);
+  EXPECT_EQ(use.free_pages_bytes, 40 * kMib);
+}
+
 TEST(SegmentUse, TheLargestRequestIsOfTheMainStreamAndPool) {
   LogMaker made;
   made.segment(0x1000000, SegmentPool::large, 0, 1)

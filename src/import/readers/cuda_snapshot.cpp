@@ -44,7 +44,8 @@ bool begins_with_global(std::string_view text) {
 // Any pickle: "device_traces" may come megabytes later, and a pickle of something else gets a sentence of its own.
 bool claims(const Head& head) {
   const std::string_view text = head.bytes;
-  constexpr char kHighest = 5;
+  // Protocols to come, too: they get a sentence that names the opcode.
+  constexpr char kHighest = 32;
   if (text.size() >= 2 && text[0] == '\x80') return text[1] >= 2 && text[1] <= kHighest;
   // Protocols 0 and 1 have no mark of their own: a dictionary or a list that is stored under the first number, …
   constexpr std::array kStored = {"(dp0\n"sv, "(lp0\n"sv, "(dp1\n"sv, "(lp1\n"sv,

@@ -118,6 +118,9 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
   add_category(source, "memory_summary", samples.tables());
   add_category(source, "out_of_memory", failures.messages());
   set_times(source);
+  if (!failures.settings().value().empty()) {
+    source.environment.settings[failures.settings().name()] = failures.settings().value();
+  }
   source.trouble = samples.trouble();
   source.trouble.insert(source.trouble.end(), failures.trouble().begin(), failures.trouble().end());
   if (window.long_lines() > 0) source.trouble.push_back({"long_line", window.long_lines(), window.first_long_line()});

@@ -64,7 +64,7 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
   memory_timeline::NumberLists lists(whole, progress);
   memory_timeline::Timeline timeline(lists);
   timeline.read(memory_timeline::form_of(head));
-  if (timeline.events() == 0) {
+  if (timeline.kept() == 0) {
     return refusal(N_("{path} is a memory timeline without a single point (it is empty or damaged at byte {offset}); "
                       "record with profile_memory, record_shapes and with_stack, and export it again."),
                    path, fmt::arg("offset", lists.offset()));

@@ -1,5 +1,6 @@
 // Memory that is given back to the driver and taken again in the loop (docs/rules/alloc-churn.md).
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 namespace vramscope {
 
 namespace {
+
+using Settings = std::map<std::string, std::string>;
 
 constexpr std::int64_t kFewestRounds = 3;
 constexpr double kNegligibleShare = 0.005;  // of the time; less is info
@@ -158,7 +161,7 @@ Message where_samples(const SampleSeries& series) {
 }
 
 void report_samples(const SampleSeries& series, const Rises& rises, const Rises& taken, const Rises& given,
-                    bool is_retry, Verdicts& verdicts) {
+                    bool is_retry, const Settings& settings, Verdicts& verdicts) {
   Finding finding;
   const Rises& counted = is_retry ? rises : given;
   const bool goes_on = counted.rising >= 2;
@@ -180,7 +183,7 @@ void report_samples(const SampleSeries& series, const Rises& rises, const Rises&
                 "Each time the program waits for the device. torch.cuda.empty_cache() in the loop does this.");
   finding.arguments = {{"device", text_value("cuda:" + std::to_string(series.device))},
                        {"count", count_value(counted.total)}};
-  finding.fixes = advice(is_retry ? ReleaseCause::retry : ReleaseCause::empty_cache, {});
+  finding.fixes = advice(is_retry ? ReleaseCause::retry : ReleaseCause::empty_cache, settings);
   const Message where = where_samples(series);
   if (rises.known > 0) finding.evidence.push_back({N_("rise of num_alloc_retries"), count_value(rises.total), where});
   finding.evidence.push_back({N_("samples that are higher than the one before"), count_value(counted.rising), where});
@@ -189,16 +192,17 @@ void report_samples(const SampleSeries& series, const Rises& rises, const Rises&
   verdicts.findings.push_back(std::move(finding));
 }
 
-bool check_samples(const SampleSeries& series, Verdicts& verdicts) {
+// `settings`: what the log shows to be in force.
+bool check_samples(const SampleSeries& series, const Settings& settings, Verdicts& verdicts) {
   const Rises retries = rises_of(series, "num_alloc_retries");
   const Rises taken = rises_of(series, "segment.all.allocated");
   const Rises given = rises_of(series, "segment.all.freed");
   if (retries.intervals == 0 && given.intervals == 0) return false;
   if (retries.total > 0) {
-    report_samples(series, retries, taken, given, true, verdicts);
+    report_samples(series, retries, taken, given, true, settings, verdicts);
   } else if (given.rising >= kFewestRounds && given.rising * 2 >= given.intervals &&
              taken.rising * 2 >= taken.intervals) {
-    report_samples(series, retries, taken, given, false, verdicts);
+    report_samples(series, retries, taken, given, false, settings, verdicts);
   }
   return true;
 }
@@ -211,12 +215,12 @@ void check(Facts& facts, Verdicts& verdicts) {
     check_allocator(facts, allocator, verdicts);
   }
   for (const SampleSeries& series : sample_series(facts.source())) {
-    if (check_samples(series, verdicts)) could_look = true;
+    if (check_samples(series, facts.source().environment.settings, verdicts)) could_look = true;
   }
   if (could_look) return;
   skip(verdicts,
        facts.source().memory_state
-           ? N_("The snapshot has no log; record with torch.cuda.memory._record_memory_history().")
+           ? N_("The snapshot logs no allocation; record with torch.cuda.memory._record_memory_history().")
            : N_("At least two samples that count the driver's calls (num_alloc_retries, segments) are needed."));
 }
 

@@ -37,10 +37,16 @@ void add_contexts(const IdleCache& idle, Finding& finding) {
 }
 
 void add_fixes(const IdleCache& idle, std::int64_t missing, Finding& finding) {
-  finding.fixes.push_back(
-      {N_("Call torch.cuda.empty_cache() in the idle process when it has done its peak of work."), {}});
   const std::optional<std::int64_t>& returnable = idle.holder.returnable_bytes;
-  if (returnable && *returnable < missing) {
+  const bool is_enough = !returnable || *returnable >= missing;
+  if (is_enough) {
+    finding.fixes.push_back(
+        {N_("Call torch.cuda.empty_cache() in the idle process when it has done its peak of work."), {}});
+  } else {
+    finding.fixes.push_back(
+        {N_("Start the idle process with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, so that its free memory is "
+            "whole pages, and call torch.cuda.empty_cache() in it when it has done its peak of work."),
+         {}});
     finding.details.push_back({N_("Only {returnable} of it is in wholly free segments, which is what "
                                   "torch.cuda.empty_cache() gives back; the rest lies beside blocks in use."),
                                {{"returnable", bytes_value(*returnable)}}});
@@ -50,7 +56,8 @@ void add_fixes(const IdleCache& idle, std::int64_t missing, Finding& finding) {
           "is free before it takes more."),
        {}});
   finding.details.push_back(
-      {N_("expandable_segments does not help here: one process cannot use the holes of another."), {}});
+      {N_("In the failed process expandable_segments does not help: one process cannot use the holes of another."),
+       {}});
 }
 
 void report(const ExplainedOom& oom, const IdleCache& idle, std::int64_t missing, Verdicts& verdicts) {

@@ -7,6 +7,7 @@
 #include "analysis/memory_sums.h"
 #include "analysis/pinned_segments.h"
 #include "analysis/request_sizes.h"
+#include "analysis/table_figures.h"
 #include "rule_table.h"
 #include "rules/arguments.h"
 #include "rules/oom_messages.h"
@@ -34,8 +35,9 @@ bool rounds_requests(const std::map<std::string, std::string>& settings) {
   });
 }
 
-// By what makes the pieces; never what is in force.
-std::vector<Message> advice(const std::map<std::string, std::string>& settings, bool small_blocks, bool varied_sizes) {
+// By what makes the pieces; never what is in force, nor a limit above what is asked for.
+std::vector<Message> advice(const std::map<std::string, std::string>& settings, bool small_blocks, bool varied_sizes,
+                            std::int64_t request) {
   std::vector<Message> all;
   const bool expandable = has_expandable_segments(settings);
   if (!expandable) {
@@ -43,11 +45,11 @@ std::vector<Message> advice(const std::map<std::string, std::string>& settings, 
                       "pieces can be joined."),
                    {}});
   }
-  if (!expandable && small_blocks && !has_split_limit(settings)) {
-    all.push_back(
-        {N_("Set PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512 (or another limit below the large requests), so "
-            "that small requests do not cut large free blocks."),
-         {}});
+  const std::int64_t limit = split_limit_mib(request);
+  if (!expandable && small_blocks && limit > 0 && !has_split_limit(settings)) {
+    all.push_back({N_("Set {variable}=max_split_size_mb:{limit} (or another limit below the large requests), so "
+                      "that small requests do not cut large free blocks."),
+                   {{"variable", text_value("PYTORCH_CUDA_ALLOC_CONF")}, {"limit", {limit, Unit::none}}}});
   }
   if (varied_sizes && !rounds_requests(settings)) {
     all.push_back({N_("Nearly every large request has a size of its own: set "
@@ -115,7 +117,7 @@ void report_failure(Facts& facts, const ExplainedOom& oom, Verdicts& verdicts) {
   }
   if (oom.allocator == nullptr) {
     for (const Message& each : oom_advice(oom)) {
-      if (std::string_view(each.id).find("PYTORCH_CUDA_ALLOC_CONF") != std::string_view::npos) {
+      if (std::string_view(each.id).find("Set {variable}=") == 0) {
         finding.fixes.push_back(each);
       }
     }
@@ -128,7 +130,7 @@ void report_failure(Facts& facts, const ExplainedOom& oom, Verdicts& verdicts) {
     if (oom.allocator->replay.mismatch == EndMismatch::none) add_pinning(facts, *oom.allocator, pinned, finding);
     finding.fixes =
         advice(facts.source().memory_state->settings, has_small_blocks(pinned, oom.event.asked_bytes.value_or(0)),
-               has_varied_sizes(oom.allocator->replay));
+               has_varied_sizes(oom.allocator->replay), oom.event.asked_bytes.value_or(0));
   }
   verdicts.findings.push_back(std::move(finding));
 }
@@ -165,8 +167,59 @@ void report_likely(Facts& facts, const AllocatorFacts& allocator, const LargeReq
       {N_("largest request of the loop"), bytes_value(request.bytes), where_stack(facts.source(), request.stack)});
   add_pinning(facts, allocator, pinned, finding);
   finding.fixes = advice(facts.source().memory_state->settings, has_small_blocks(pinned, request.bytes),
-                         has_varied_sizes(allocator.replay));
+                         has_varied_sizes(allocator.replay), request.bytes);
   verdicts.findings.push_back(std::move(finding));
+}
+
+// By the samples of a log: free memory between live blocks while requests found no room.
+void report_samples(const Source& source, const TableFigures& figures, Verdicts& verdicts) {
+  const std::string device = "cuda:" + std::to_string(figures.device);
+  const double share = share_of(*figures.pieces_bytes, *figures.reserved_bytes);
+  const std::int64_t misses = add_bytes(figures.retries.rise, figures.ooms.rise);
+  Finding finding;
+  finding.severity = Severity::warning;
+  finding.confidence = bounded_confidence(std::min(0.8, 0.4 + share));
+  finding.title = N_("Free memory on {device} is in pieces that are too small");
+  finding.summary = NN_(
+      "{free} of the {reserved} reserved were free between live blocks, yet {count} allocation of this log found no "
+      "room and was tried again or failed.",
+      "{free} of the {reserved} reserved were free between live blocks, yet {count} allocations of this log found no "
+      "room and were tried again or failed.");
+  finding.arguments = {{"device", text_value(device)},
+                       {"count", count_value(misses)},
+                       {"free", bytes_value(*figures.pieces_bytes)},
+                       {"reserved", bytes_value(*figures.reserved_bytes)}};
+  const Message where = {N_("{device}, line {line}"),
+                         {{"device", text_value(device)}, {"line", {figures.line, Unit::none}}}};
+  finding.evidence.push_back(
+      {N_("share of reserved memory that lies free between live blocks"), share_value(share), where});
+  finding.evidence.push_back({N_("free memory beside live blocks"), bytes_value(*figures.pieces_bytes), where});
+  if (figures.allocated_bytes) {
+    finding.evidence.push_back({N_("allocated by the process"), bytes_value(*figures.allocated_bytes), where});
+  }
+  if (figures.retries.rise > 0) {
+    finding.evidence.push_back({N_("rise of num_alloc_retries"), count_value(figures.retries.rise), where});
+  }
+  if (figures.ooms.rise > 0) {
+    finding.evidence.push_back({N_("rise of num_ooms"), count_value(figures.ooms.rise), where});
+  }
+  finding.fixes = advice(source.environment.settings, true, false, *figures.pieces_bytes);
+  verdicts.findings.push_back(std::move(finding));
+}
+
+// What is free in expandable segments can be joined, and counts as being in pieces all the same.
+void check_samples(const Source& source, Verdicts& verdicts) {
+  const bool can_be_joined = has_expandable_segments(source.environment.settings);
+  for (const TableFigures& figures : table_figures(source)) {
+    const bool has_missed = figures.retries.rise > 0 || figures.ooms.rise > 0;
+    if (!has_missed || !is_in_pieces(figures)) continue;
+    if (can_be_joined) {
+      return skip(verdicts,
+                  N_("By the log expandable segments are on: their free memory can be joined, and the samples "
+                     "do not tell it from pieces."));
+    }
+    report_samples(source, figures, verdicts);
+  }
 }
 
 const ExplainedOom* last_fragmented(Facts& facts, const AllocatorFacts* allocator) {
@@ -195,14 +248,28 @@ void check_allocator(Facts& facts, const AllocatorFacts& allocator, Verdicts& ve
   report_likely(facts, allocator, *request, verdicts);
 }
 
+// Whether a message or a sample of a log has the figures.
+bool tells_pieces(Facts& facts) {
+  const std::vector<TableFigures> tables = table_figures(facts.source());
+  return std::any_of(facts.ooms().begin(), facts.ooms().end(),
+                     [](const ExplainedOom& oom) { return oom.verdict.unallocated_bytes.has_value(); }) ||
+         std::any_of(tables.begin(), tables.end(), [](const TableFigures& figures) {
+           return figures.pieces_bytes.has_value() && figures.reserved_bytes.has_value();
+         });
+}
+
 void check(Facts& facts, Verdicts& verdicts) {
   if (facts.source().memory_state && !has_memory(facts.allocators())) {
     return skip(verdicts,
                 N_("The snapshot holds no memory of any device; take it in the process that uses the device."));
   }
+  if (!facts.source().memory_state && !tells_pieces(facts)) {
+    return skip(verdicts, N_("Nothing in the file tells how much is reserved and not allocated."));
+  }
   for (const AllocatorFacts& allocator : facts.allocators()) {
     if (allocator.device->index >= 0) check_allocator(facts, allocator, verdicts);
   }
+  check_samples(facts.source(), verdicts);
   // Of messages the last: the others are attempts of the same run.
   if (const ExplainedOom* oom = last_fragmented(facts, nullptr)) report_failure(facts, *oom, verdicts);
 }
@@ -211,7 +278,7 @@ void check(Facts& facts, Verdicts& verdicts) {
 
 Rule rule_fragmentation() {
   return {"fragmentation", N_("free memory that is in pieces too small to be used"), check,
-          Input::snapshot | Input::messages};
+          Input::snapshot | Input::samples | Input::messages};
 }
 
 }  // namespace vramscope

@@ -59,7 +59,8 @@ StringId Recorder::to_trace(StringId own) {
   if (own >= to_trace_.size()) to_trace_.resize(store_.strings.size(), kNone);
   StringId& known = to_trace_[own];
   if (known == kNone) {
-    const std::string_view text = store_.strings.view(own);
+    // No name of the field is longer, and one text may stand for many values.
+    const std::string_view text = store_.strings.view(own).substr(0, kMostText);
     const bool is_ascii =
         std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
     known = source_.trace.strings.intern(is_ascii ? std::string(text) : valid_utf8(text));
@@ -104,25 +105,44 @@ Value Recorder::shrink_dict(const Value* items, std::size_t count, std::int64_t 
     pairs.size = static_cast<std::uint32_t>(count);
     return {Tag::entry, add_entry(pairs, offset)};
   }
-  if (is_frame(items, count)) return {Tag::frame, frame_of(items, count)};
+  if (is_frame(items, count)) return {Tag::frame, frame_of(items, count, offset)};
   return {};
 }
 
-StringId Recorder::frame_text(Value filename, Value line, Value name) {
+// A name that a million frames share is small in the file and would be a million names here.
+std::size_t Recorder::frame_limit(std::size_t bytes, std::int64_t offset) {
+  constexpr std::size_t kMostOfOne = 4096;
+  constexpr std::size_t kMostOfAll = 16u << 20;
+  constexpr std::size_t kFew = 512;
+  const std::size_t limit = frame_bytes_ < kMostOfAll ? kMostOfOne : kFew;
+  if (bytes > limit) note("long_frame", offset);
+  return limit;
+}
+
+// Of a path that is too long the end, of a function the beginning.
+StringId Recorder::frame_text(Value filename, Value line, Value name, std::int64_t offset) {
+  constexpr std::string_view kMore = "\xe2\x80\xa6";
   const std::string_view file = store_.text_of(filename);
+  const std::string_view function = store_.text_of(name);
+  const std::size_t limit = frame_limit(std::max(file.size(), function.size()), offset);
   std::string& text = frame_text_;
   text.clear();
   if (!file.empty() && file != "??") {
-    text.assign(file);
+    if (file.size() > limit) text.assign(kMore);
+    text += file.size() > limit ? file.substr(file.size() - limit) : file;
     text += '(';
     text += std::to_string(store_.as_int64(line).value_or(0));
     text += "): ";
   }
-  text += store_.text_of(name);
-  return keep(text);
+  text += function.substr(0, limit);
+  if (function.size() > limit) text += kMore;
+  const std::size_t known = source_.trace.strings.size();
+  const StringId frame = keep(text);
+  if (source_.trace.strings.size() > known) frame_bytes_ += text.size();
+  return frame;
 }
 
-StringId Recorder::frame_of(const Value* items, std::size_t count) {
+StringId Recorder::frame_of(const Value* items, std::size_t count, std::int64_t offset) {
   Value parts[3];
   for (std::size_t i = 0; i < count; i += 2) {
     const Key key = key_of(items[i]);
@@ -130,7 +150,7 @@ StringId Recorder::frame_of(const Value* items, std::size_t count) {
     if (key == Key::line) parts[1] = items[i + 1];
     if (key == Key::name) parts[2] = items[i + 1];
   }
-  return frame_text(parts[0], parts[1], parts[2]);
+  return frame_text(parts[0], parts[1], parts[2], offset);
 }
 
 // An element of a list of frames that was not shrunk.
@@ -145,7 +165,7 @@ StringId Recorder::frame_of(Value value, std::int64_t offset) {
   const auto [slot, is_new] = frames_.try_emplace(value.payload());
   if (is_new) {
     const Items pairs = store_.items(value);
-    slot->second = frame_of(pairs.data, pairs.size);
+    slot->second = frame_of(pairs.data, pairs.size, offset);
   }
   return slot->second;
 }

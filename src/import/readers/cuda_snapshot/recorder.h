@@ -59,8 +59,9 @@ class Recorder : public Shrinker {
 
   bool is_frame(const Value* items, std::size_t count) const;
   bool is_entry(const Value* items, std::size_t count) const;
-  StringId frame_of(const Value* items, std::size_t count);
-  StringId frame_text(Value filename, Value line, Value name);
+  StringId frame_of(const Value* items, std::size_t count, std::int64_t offset);
+  StringId frame_text(Value filename, Value line, Value name, std::int64_t offset);
+  std::size_t frame_limit(std::size_t bytes, std::int64_t offset);
   StringId frame_of(Value value, std::int64_t offset);
   StringId to_trace(StringId own);
   StringId keep(std::string_view text);  // as UTF-8
@@ -85,6 +86,7 @@ class Recorder : public Shrinker {
   std::vector<Trouble> trouble_;
   std::vector<Value> scratch_;
   std::string frame_text_;
+  std::size_t frame_bytes_ = 0;  // of frames that are kept
 };
 
 }  // namespace vramscope::pickle

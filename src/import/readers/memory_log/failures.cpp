@@ -13,6 +13,7 @@ constexpr std::size_t kMostText = 2048;
 constexpr std::size_t kRecent = 16;         // events that a repeated message may belong to
 constexpr std::int64_t kFarthest = 20'000;  // lines between two wordings of a failure: a dump of chunks lies between
 constexpr std::int64_t kFarthestKill = 200;
+constexpr std::int64_t kFarthestRetold = 40;  // a traceback may lie between
 constexpr int kMostLinesAhead = 8;
 
 // Up to the end of the eighth line.
@@ -59,7 +60,8 @@ bool Failures::continues(const Message& message, const Line& line) {
   OutOfMemory& last = out_.back();
   const OutOfMemory& event = message.event;
   const bool is_related = last.framework == event.framework || (is_arena(last) && is_arena(event));
-  const std::int64_t farthest = message.tie == Tie::same_kill ? kFarthestKill : kFarthest;
+  std::int64_t farthest = message.tie == Tie::same_kill ? kFarthestKill : kFarthest;
+  if (message.tie == Tie::retold) farthest = kFarthestRetold;
   if (!is_related || line.number - last_line_ > farthest) return false;
   if (last.device && event.device && *last.device != *event.device) return false;
   if (message.tie == Tie::smaller_retry) {
@@ -90,6 +92,7 @@ void Failures::add(Message message, std::string_view text, const Line& line) {
     }
     OutOfMemory& event = message.event;
     event.text = std::move(words);
+    event.allocator_settings = settings_.value();
     event.offset = line.offset;
     event.line = line.number;
     out_.push_back(std::move(event));
@@ -117,6 +120,7 @@ void Failures::read_arena(const Line& line) {
 
 void Failures::feed(const Line& line) {
   if (contains(line.text, "InUse:")) read_arena(line);
+  settings_.feed(line);
   const bool has_escapes = contains(line.text, "\033");
   if (!may_hold_message(has_escapes ? without_escapes(line.text) : std::string(line.text))) return;
   const std::string first = plain(line.text);

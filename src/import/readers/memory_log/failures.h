@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "import/readers/memory_log/line_window.h"
+#include "import/readers/memory_log/settings.h"
 #include "import/readers/memory_log/wordings.h"
 #include "model/source.h"
 
@@ -16,6 +17,7 @@ class Failures {
 
   void feed(const Line& line);
   std::int64_t messages() const { return messages_; }
+  const Settings& settings() const { return settings_; }
   const std::vector<Trouble>& trouble() const { return trouble_; }
 
  private:
@@ -28,6 +30,7 @@ class Failures {
   std::vector<Tie> ties_;       // parallel to out_
   std::int64_t last_line_ = 0;  // of the last message
   std::int64_t messages_ = 0;
+  Settings settings_;
   std::vector<Trouble> trouble_;
 };
 

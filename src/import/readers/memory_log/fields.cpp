@@ -112,6 +112,7 @@ std::optional<std::int64_t> take_size(std::string_view& text) {
   rest.remove_prefix(blanks_at(rest));
   const Unit unit = unit_at(rest);
   if (unit.shift < 0 || whole.value > (kMost >> unit.shift)) return std::nullopt;
+  if (rest.size() > unit.length && is_digit(rest[unit.length])) return std::nullopt;  // "1e9" has no unit
   // Less than one unit of at most 2^60 bytes by a scale of at most 2^30: the product would need 90 bits.
   const long double fraction = static_cast<long double>(part) / static_cast<long double>(scale) *
                                static_cast<long double>(std::uint64_t{1} << unit.shift);
@@ -149,7 +150,10 @@ std::optional<std::int64_t> size_before(std::string_view text, std::string_view 
   while (begin > 0 && is_letter(text[begin - 1])) --begin;
   while (begin > 0 && is_blank(text[begin - 1])) --begin;
   while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.' || text[begin - 1] == ',')) --begin;
-  if (begin > 0 && text[begin - 1] == '-') return std::nullopt;
+  // "-1 GiB", "1e999 GiB"
+  if (begin > 0 && (text[begin - 1] == '-' || text[begin - 1] == '+' || is_letter(text[begin - 1]))) {
+    return std::nullopt;
+  }
   std::string_view size = text.substr(begin, end - begin);
   const std::optional<std::int64_t> bytes = take_size(size);
   return size.empty() ? bytes : std::nullopt;
@@ -158,7 +162,7 @@ std::optional<std::int64_t> size_before(std::string_view text, std::string_view 
 std::optional<std::int32_t> device_in(std::string_view text) {
   constexpr std::string_view kWords[] = {
       "GPU ",       "GPU:",          "cuda:",   "CUDA",    "ROCm", "xpu:", "hip:", "device ordinal ",
-      "device ID ", "device_id\": ", "device ", "device=", "GPU_"};
+      "device ID ", "device_id\": ", "device ", "device=", "GPU_", "GPU="};
   std::size_t first = std::string_view::npos;
   std::optional<std::int32_t> device;
   for (const std::string_view word : kWords) {

@@ -18,6 +18,7 @@ constexpr std::string_view kOutOfMemory = "out of memory";
 
 constexpr Head kHeads[] = {
     {"ran out of memory trying to allocate", read_bfc_allocator},
+    {"Allocation on device", read_pytorch_async},
     {kOutOfMemory, read_pytorch},
     {kOutOfMemory, read_pytorch_mps},
     {kOutOfMemory, read_xla},
@@ -50,6 +51,9 @@ constexpr Head kHeads[] = {
     {"hipErrorOutOfMemory", read_cuda},
     {"hipErrorMemoryAllocation", read_cuda},
     {"CUBLAS_STATUS_ALLOC_FAILED", read_cuda},
+    {"CUDNN_STATUS_ALLOC_FAILED", read_cuda},
+    {"CUSPARSE_STATUS_ALLOC_FAILED", read_cuda},
+    {"CUSOLVER_STATUS_ALLOC_FAILED", read_cuda},
     {"cuMemCreate failed", read_cuda},
     {"Killed process ", read_linux},
     {"invoked oom-killer", read_linux},
@@ -59,6 +63,8 @@ constexpr Head kHeads[] = {
     {"OOMKilled", read_linux},
     {"killed by signal: Killed", read_linux},
     {"Killed", read_shell},
+    {"killed due to the node running low on memory", read_ray},
+    {"killed due to memory pressure (OOM)", read_ray},
 };
 
 std::size_t find_head(std::string_view line, std::string_view words, std::size_t from) {

@@ -25,6 +25,7 @@ enum class Tie {
   same_failure,   // another wording of a failure that was told just before, when the figures agree
   smaller_retry,  // the same again with less, until it fits
   same_kill,      // several lines about one killed process
+  retold,         // without figures: the same failure, as another layer names it
 };
 
 struct Message {
@@ -53,6 +54,7 @@ bool may_hold_message(std::string_view line);
 // One family of wordings: whether the words at the place are one of its messages.
 using Wording = bool (*)(const Place& place, Message& message);
 bool read_pytorch(const Place& place, Message& message);
+bool read_pytorch_async(const Place& place, Message& message);  // its allocator on top of cudaMallocAsync
 bool read_pytorch_mps(const Place& place, Message& message);
 bool read_pytorch_cpu(const Place& place, Message& message);
 bool read_bfc_allocator(const Place& place, Message& message);  // TensorFlow's, and JAX's
@@ -76,5 +78,6 @@ bool read_numpy(const Place& place, Message& message);
 bool read_cuda(const Place& place, Message& message);
 bool read_linux(const Place& place, Message& message);
 bool read_shell(const Place& place, Message& message);
+bool read_ray(const Place& place, Message& message);
 
 }  // namespace vramscope::memory_log

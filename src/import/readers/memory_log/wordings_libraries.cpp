@@ -102,6 +102,8 @@ bool read_vllm_context(const Place& place, Message& message) {
   message.begin = model == std::string_view::npos ? place.at : model;
   message.end = sentence_end(place, place.at + stored + kStored.size());
   message.event.framework = "vllm";
+  message.event.asked_tokens = integer_behind(rest.substr(0, 40), "max seq len (");
+  message.event.fitting_tokens = integer_behind(rest.substr(stored, 60), "KV cache (");
   return true;
 }
 
@@ -118,6 +120,17 @@ bool read_vllm_cache_size(const Place& place, Message& message) {
   const std::size_t serve = place.text.substr(0, place.at).rfind(kServe);
   message.begin = serve == std::string_view::npos ? place.at : serve;
   message.end = place.at + std::min(rest.find(')', available), rest.size() - 1) + 1;
+  event.asked_tokens = integer_behind(place.text.substr(message.begin, place.at - message.begin), "max seq len (");
+  constexpr std::string_view kLength = "estimated maximum model length is ";
+  const std::string_view behind = place.rest().substr(0, 400);
+  const std::size_t length = behind.find(kLength);
+  if (length != std::string_view::npos) {
+    std::string_view number = behind.substr(length + kLength.size());
+    const std::size_t sentence = number.find(". ");
+    if (sentence != std::string_view::npos) number = number.substr(0, sentence);
+    event.fitting_tokens = take_integer(number);
+    if (event.fitting_tokens) message.end = place.at + static_cast<std::size_t>(number.data() - behind.data());
+  }
   event.framework = "vllm";
   return true;
 }

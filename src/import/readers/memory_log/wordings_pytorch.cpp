@@ -32,6 +32,27 @@ std::size_t backend_before(std::string_view before) {
   return 0;
 }
 
+// "XPU " gives "xpu". ROCm's devices are named as CUDA's are.
+std::string device_type_of(std::string_view backend) {
+  backend.remove_suffix(1);
+  if (backend == "HIP" || backend == "PrivateUse1") return "cuda";
+  std::string type(backend);
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return type;
+}
+
+// Of the hint behind the figures: "try setting PYTORCH_HIP_ALLOC_CONF=expandable_segments:True".
+std::string variable_in(std::string_view hint) {
+  constexpr std::string_view kEnd = "_ALLOC_CONF";
+  const std::size_t at = hint.find(kEnd);
+  if (at == std::string_view::npos) return {};
+  std::size_t begin = at;
+  while (begin > 0 && (is_letter(hint[begin - 1]) || hint[begin - 1] == '_')) --begin;
+  const std::string_view name = hint.substr(begin, at - begin + kEnd.size());
+  return name.substr(0, 8) == "PYTORCH_" && name.size() <= 40 ? std::string(name) : std::string();
+}
+
 // Programs that look for the message name it, too: `if "CUDA out of memory" in str(error)`.
 bool is_quoted_in_code(const Place& place, std::size_t begin, std::size_t end) {
   if (begin == 0 || end >= place.text.size()) return false;
@@ -93,6 +114,8 @@ void read_figures(std::string_view body, OutOfMemory& event) {
   }
   event.process_bytes = size_behind(body, "this process has ");
   event.allowed_bytes = size_before(body, " allowed;");
+  event.private_pool_bytes = size_before(body, " allocated in private pools");
+  event.settings_variable = variable_in(body);
   add_others(body, event);
 }
 
@@ -105,6 +128,7 @@ bool read_pytorch(const Place& place, Message& message) {
   if (backend == 0) return false;
   message.begin = place.at - backend;
   message.event.framework = "pytorch";
+  message.event.device_type = device_type_of(place.text.substr(message.begin, backend));
   std::string_view behind = place.rest().substr(kHead.size());
   if (behind.substr(0, kTried.size()) != kTried) {
     return !is_quoted_in_code(place, message.begin, message.end);
@@ -121,6 +145,44 @@ bool read_pytorch(const Place& place, Message& message) {
   return true;
 }
 
+// "Allocation on device 0 would exceed allowed memory. (out of memory)", then a figure a line. Where there is no limit
+// of the program's it is 2^64 bytes, which is read as none.
+bool read_pytorch_async(const Place& place, Message& message) {
+  constexpr std::string_view kHead = "Allocation on device";
+  constexpr std::string_view kExceed = "would exceed allowed memory";
+  constexpr std::string_view kError = "OutOfMemoryError: ";
+  const std::string_view body = place.rest().substr(0, 600);
+  const std::size_t exceed = body.substr(0, 60).find(kExceed);
+  const std::string_view before = place.text.substr(0, place.at);
+  const bool is_error = before.size() >= kError.size() && before.substr(before.size() - kError.size()) == kError;
+  if (exceed == std::string_view::npos && !is_error) return false;
+  OutOfMemory& event = message.event;
+  event.framework = "pytorch";
+  message.end = place.at + kHead.size();
+  if (exceed == std::string_view::npos) return true;
+  std::string_view number = body.substr(kHead.size());
+  if (integer_behind(number.substr(0, 8), " ")) event.device = device_in(body);
+  constexpr std::string_view kCause = ". (out of memory)";
+  std::size_t end = exceed + kExceed.size();
+  if (body.substr(end, kCause.size()) == kCause) end += kCause.size();
+  const auto take = [&](std::string_view label) -> Bytes {
+    const std::size_t at = body.find(label);
+    const std::size_t colon = at == std::string_view::npos ? at : body.find(':', at + label.size());
+    if (colon == std::string_view::npos || colon > at + label.size() + 2) return std::nullopt;
+    std::string_view rest = body.substr(colon + 1);
+    const Bytes bytes = take_size(rest);
+    end = std::max(end, bytes ? body.size() - rest.size() : colon + 1);
+    return bytes;
+  };
+  event.allocated_bytes = take("Currently allocated");
+  event.asked_bytes = take("Requested");
+  event.total_bytes = take("Device limit");
+  event.free_bytes = take("Free (according to CUDA)");
+  event.allowed_bytes = take("PyTorch limit (set by user-supplied memory fraction)");
+  message.end = place.at + end;
+  return true;
+}
+
 bool read_pytorch_mps(const Place& place, Message& message) {
   constexpr std::string_view kBefore = "MPS backend ";
   if (place.at < kBefore.size() || place.text.substr(place.at - kBefore.size(), kBefore.size()) != kBefore)
@@ -129,6 +191,7 @@ bool read_pytorch_mps(const Place& place, Message& message) {
   OutOfMemory& event = message.event;
   message.begin = place.at - kBefore.size();
   event.framework = "pytorch";
+  event.device_type = "mps";
   event.allocated_bytes = size_behind(body, "MPS allocated: ");
   event.process_bytes = sum(event.allocated_bytes, size_behind(body, "other allocations: "));
   event.allowed_bytes = size_behind(body, "max allowed: ");

@@ -151,9 +151,9 @@ bool read_tpu_compiler(const Place& place, Message& message) {
   if (used_at == std::string_view::npos) return false;
   std::string_view used = rest.substr(used_at + kUsed.size());
   OutOfMemory& event = message.event;
-  event.asked_bytes = take_size(used);
+  event.program_bytes = take_size(used);
   event.total_bytes = size_behind(used.substr(0, 20), " of ");
-  if (!event.asked_bytes || !event.total_bytes) return false;
+  if (!event.program_bytes || !event.total_bytes) return false;
   event.framework = "jax";
   message.end = place.at + std::min(rest.find(". ", used_at), rest.size());
   return true;

@@ -128,6 +128,7 @@ void Timeline::take_entry(const Numbers& entry) {
   now_[category] = saturating_add(now_[category], entry[2]);
   ++by_category_[category];
   ++events_;
+  ++kept_;
   has_pending_ = true;
   pending_ns_ = time_ns;
 }
@@ -157,7 +158,11 @@ void Timeline::read_sizes() {
   while (has_row && read_list(row)) {
     const std::size_t point = static_cast<std::size_t>(events_);
     if (point >= times.size()) break;
-    if (row.size() != kColumns) note("odd_row");
+    if (row.size() != kColumns) {
+      note("odd_row");
+    } else {
+      ++kept_;
+    }
     for (std::size_t i = 0; i < now_.size() && row.size() == kColumns; ++i) now_[i] = row[i + 1];
     const std::int64_t time = times[point] == kBefore ? first_time : times[point];
     std::int64_t time_ns = time;

@@ -28,6 +28,7 @@ class Timeline {
   // Gives it to the source, with counts and trouble.
   void give(Source& source);
   std::int64_t events() const { return events_; }
+  std::int64_t kept() const { return kept_; }
 
  private:
   using Numbers = std::vector<std::int64_t>;
@@ -51,6 +52,7 @@ class Timeline {
   bool has_pending_ = false;
   std::int64_t pending_ns_ = 0;  // of entries that are not yet a point
   std::int64_t events_ = 0;
+  std::int64_t kept_ = 0;  // of them those that could be used
   std::vector<Trouble> trouble_;
 };
 

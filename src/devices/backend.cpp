@@ -1,0 +1,84 @@
+#include "devices/backend.h"
+
+#include <algorithm>
+
+#include "backend_table.h"
+#include "fmt/format.h"
+#include "text/catalogue.h"
+
+namespace vramscope {
+
+Wanted live_wanted() {
+  using M = Metric;
+  Wanted wanted;
+  wanted.metrics = mask_of({M::memory_total,
+                            M::memory_reserved,
+                            M::memory_used,
+                            M::memory_free,
+                            M::utilization_gpu,
+                            M::utilization_memory,
+                            M::utilization_encoder,
+                            M::utilization_decoder,
+                            M::temperature_gpu,
+                            M::temperature_memory,
+                            M::power_draw,
+                            M::enforced_power_limit,
+                            M::energy_total,
+                            M::clocks_current_sm,
+                            M::clocks_current_memory,
+                            M::clocks_event_reasons_active,
+                            M::ecc_errors_corrected_volatile_total,
+                            M::ecc_errors_uncorrected_volatile_total,
+                            M::ecc_errors_uncorrected_aggregate_total,
+                            M::retired_pages_pending,
+                            M::remapped_rows_uncorrectable,
+                            M::remapped_rows_pending,
+                            M::remapped_rows_failure,
+                            M::gpu_recovery_action,
+                            M::pcie_replays,
+                            M::xid_last,
+                            M::clocks_max_sm,
+                            M::clocks_max_memory,
+                            M::driver_version,
+                            M::cuda_version,
+                            M::mig_mode_current});
+  wanted.processes = true;
+  wanted.process_utilisation = true;
+  return wanted;
+}
+
+const std::vector<Backend>& backends() {
+  static const std::vector<Backend> sorted = [] {
+    std::vector<Backend> table = backend_table();
+    std::sort(table.begin(), table.end(), [](const Backend& a, const Backend& b) { return a.priority > b.priority; });
+    return table;
+  }();
+  return sorted;
+}
+
+Result<std::unique_ptr<DeviceSource>> open_devices(std::string_view device) {
+  const std::size_t colon = device.find(':');
+  const std::string_view name = device.substr(0, colon);
+  const std::string_view argument = colon == device.npos ? std::string_view() : device.substr(colon + 1);
+  if (!name.empty()) {
+    for (const Backend& backend : backends()) {
+      if (backend.name == name) return backend.open(argument);
+    }
+    std::string known;
+    for (const Backend& backend : backends()) known += known.empty() ? backend.name : ", " + std::string(backend.name);
+    return Error{ExitCode::usage,
+                 fmt::format(fmt::runtime(tr("There is no kind of device named {name}; give one of: {known}.")),
+                             fmt::arg("name", name), fmt::arg("known", known))};
+  }
+  std::optional<Error> first;
+  for (const Backend& backend : backends()) {
+    if (backend.priority < 0) continue;
+    auto opened = backend.open({});
+    if (opened) return opened;
+    if (!first) first = opened.error();
+  }
+  if (first) return *first;
+  return Error{ExitCode::machine, tr("This build of vramscope has no kind of device that it can open.")};
+}
+
+}  // namespace vramscope

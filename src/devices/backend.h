@@ -1,0 +1,86 @@
+#pragma once
+// A backend makes one kind of device visible. One .cpp in backends/ that defines `backend_<file name>()` is all it
+// takes; the table below is generated from the files that are there.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/metric.h"
+
+namespace vramscope {
+
+enum class ProcessType : std::uint8_t { compute, graphics, compute_and_graphics };
+
+// What /proc would say of a process. Only a backend whose processes do not exist on this machine fills it.
+struct HostFacts {
+  std::string user;
+  std::string name;
+  char state = 'R';  // as in /proc/PID/stat
+  std::int64_t parent_pid = 0;
+  std::int64_t start_ns = 0;  // on the clock of sample()'s time_ns
+};
+
+struct DeviceProcess {
+  std::int64_t pid = 0;
+  ProcessType type = ProcessType::compute;
+  std::optional<std::int64_t> used_bytes;
+  // Shares of the device's time since the sample before.
+  std::optional<std::int64_t> sm_percent, memory_percent, encoder_percent, decoder_percent;
+  std::optional<std::int64_t> gpu_instance, compute_instance;  // under MIG
+  std::optional<HostFacts> host;
+};
+
+// One GPU, or one MIG device of a GPU, at one moment.
+struct DeviceSample {
+  int index = 0;              // of the GPU; of a MIG device its number within its GPU
+  std::optional<int> parent;  // of a MIG device: the place of its GPU in the list of samples
+  std::optional<std::int64_t> gpu_instance, compute_instance;  // of a MIG device
+  bool is_lost = false;  // it does not answer any more; values that cannot change are kept
+  MetricValues values;
+  // Of a GPU, those of its MIG devices too; a MIG device has none of its own, see DeviceProcess::gpu_instance.
+  std::vector<DeviceProcess> processes;
+  ValueState processes_state = ValueState::not_asked;
+
+  std::string_view text(Metric metric) const { return values.text(metric); }
+  std::optional<std::int64_t> number(Metric metric) const { return values.number(metric); }
+};
+
+// What a sample should hold. Identity (name, uuid, serial, pci.bus_id, index) is always there.
+struct Wanted {
+  MetricMask metrics;
+  bool processes = false;            // pid, type, memory
+  bool process_utilisation = false;  // their shares too
+};
+// What status, watch and top show: at most 12 calls of the driver a GPU.
+Wanted live_wanted();
+
+// An opened backend. Not for use by several threads at once.
+class DeviceSource {
+ public:
+  virtual ~DeviceSource() = default;
+  // All devices now. The list belongs to the source and is filled again by the next call. A device that fails
+  // does not stop the others. `time_ns`: time since opening, never falling; a backend that plays something back
+  // shows that moment, a real one ignores it. Metrics that are not wanted are not_asked, or an older value where
+  // they cannot change.
+  virtual const std::vector<DeviceSample>& sample(const Wanted& wanted, std::int64_t time_ns) = 0;
+};
+
+struct Backend {
+  const char* name;         // "nvml"; `--device nvml`
+  const char* description;  // English msgid
+  int priority;             // without --device the highest that opens is taken; negative: only by name
+  // `argument`: what follows the colon in `--device sim:leak`, empty without. The Error is one sentence that says
+  // what to do, with the driver's own code where there is one.
+  Result<std::unique_ptr<DeviceSource>> (*open)(std::string_view argument);
+};
+
+// Every backend, highest priority first.
+const std::vector<Backend>& backends();
+// `device`: "nvml", "sim:leak"; empty: the first that opens.
+Result<std::unique_ptr<DeviceSource>> open_devices(std::string_view device);
+
+}  // namespace vramscope

@@ -1,0 +1,147 @@
+// The processes on a GPU: two lists, and samples of their shares.
+#include <algorithm>
+
+#include "devices/backends/nvml/device.h"
+
+namespace vramscope::nvml {
+
+namespace {
+
+constexpr std::size_t kFirstRoom = 64;
+constexpr unsigned kMostEntries = 65536;
+constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};  // NVML_VALUE_NOT_AVAILABLE
+constexpr unsigned kNoInstance = 0xFFFFFFFF;
+constexpr unsigned kMostPercent = 100;
+
+// Calls until the list fits: the driver says how much room it needs. Processes may start in between.
+template <typename Entry, typename Call>
+int fetch(std::vector<Entry>& room, unsigned& count, Call call) {
+  if (room.size() < kFirstRoom) room.resize(kFirstRoom);
+  int code = kInsufficientSize;
+  for (int attempt = 0; attempt < 4 && code == kInsufficientSize; ++attempt) {
+    count = static_cast<unsigned>(room.size());
+    code = call(&count, room.data());
+    if (code == kInsufficientSize) {
+      room.resize(std::min<std::size_t>(std::max<std::size_t>(std::size_t{count} + 16, room.size() * 2), kMostEntries));
+    }
+  }
+  count = std::min(count, static_cast<unsigned>(room.size()));
+  return code;
+}
+
+DeviceProcess process_of(unsigned pid, std::uint64_t used, ProcessType type) {
+  DeviceProcess process;
+  process.pid = pid;
+  process.type = type;
+  if (used != kUnknownBytes && used >> 63 == 0) process.used_bytes = static_cast<std::int64_t>(used);
+  return process;
+}
+
+bool is_same(const DeviceProcess& a, const DeviceProcess& b) {
+  return a.pid == b.pid && a.gpu_instance == b.gpu_instance && a.compute_instance == b.compute_instance;
+}
+
+// A process may be in both lists, with the same memory.
+void add(std::vector<DeviceProcess>& processes, std::size_t others, DeviceProcess process) {
+  const auto end = processes.begin() + static_cast<std::ptrdiff_t>(others);
+  const auto found = std::find_if(processes.begin(), end, [&](const DeviceProcess& p) { return is_same(p, process); });
+  if (found == end) {
+    processes.push_back(std::move(process));
+    return;
+  }
+  found->type = ProcessType::compute_and_graphics;
+  if (!found->used_bytes) found->used_bytes = process.used_bytes;
+}
+
+using ListV2 = int (*)(Handle, unsigned*, ProcessInfo2*);
+using ListV1 = int (*)(Handle, unsigned*, ProcessInfo1*);
+
+int read_v2(Reading& reading, ListV2 list, ProcessType type, std::vector<DeviceProcess>& out, ProcessRoom& room) {
+  unsigned count = 0;
+  const int code = fetch(room.infos, count,
+                         [&](unsigned* size, ProcessInfo2* infos) { return list(reading.device.handle, size, infos); });
+  if (code != kSuccess) return code;
+  const std::size_t others = out.size();
+  for (unsigned i = 0; i < count; ++i) {
+    const ProcessInfo2& info = room.infos[i];
+    DeviceProcess process = process_of(info.pid, info.used, type);
+    if (info.gpu_instance != kNoInstance && reading.device.is_mig_on) process.gpu_instance = info.gpu_instance;
+    if (info.compute_instance != kNoInstance && reading.device.is_mig_on) {
+      process.compute_instance = info.compute_instance;
+    }
+    add(out, others, std::move(process));
+  }
+  return kSuccess;
+}
+
+int read_v1(Reading& reading, ListV1 list, ProcessType type, std::vector<DeviceProcess>& out, ProcessRoom& room) {
+  unsigned count = 0;
+  const int code = fetch(room.infos_v1, count,
+                         [&](unsigned* size, ProcessInfo1* infos) { return list(reading.device.handle, size, infos); });
+  if (code != kSuccess) return code;
+  const std::size_t others = out.size();
+  for (unsigned i = 0; i < count; ++i) {
+    add(out, others, process_of(room.infos_v1[i].pid, room.infos_v1[i].used, type));
+  }
+  return kSuccess;
+}
+
+// A newer library before an older driver has the symbol but not the function.
+int read_list(Reading& reading, ListV2 v3, ListV2 v2, ListV1 v1, ProcessType type, std::vector<DeviceProcess>& out,
+              ProcessRoom& room) {
+  int code = kFunctionNotFound;
+  if (v3 != nullptr) code = read_v2(reading, v3, type, out, room);
+  if (code == kFunctionNotFound && v2 != nullptr) code = read_v2(reading, v2, type, out, room);
+  if (code == kFunctionNotFound && v1 != nullptr) code = read_v1(reading, v1, type, out, room);
+  return code;
+}
+
+std::optional<std::int64_t> percent(unsigned value) {
+  if (value > kMostPercent) return std::nullopt;
+  return value;
+}
+
+// The newest sample of each process since the ones that were read before.
+void read_shares(Reading& reading, std::vector<DeviceProcess>& processes, ProcessRoom& room) {
+  Device& device = reading.device;
+  if (reading.call.process_utilization == nullptr || device.is_mig_on || processes.empty()) return;
+  unsigned count = 0;
+  const int code = fetch(room.samples, count, [&](unsigned* size, ProcessSample* samples) {
+    return reading.call.process_utilization(device.handle, samples, size, device.last_process_time_us);
+  });
+  if (code == kGpuIsLost) reading.is_lost = true;
+  if (code != kSuccess) return;
+  const auto begin = room.samples.begin();
+  const auto end = begin + count;
+  std::stable_sort(begin, end, [](const ProcessSample& a, const ProcessSample& b) { return a.time_us < b.time_us; });
+  for (auto sample = begin; sample != end; ++sample) {
+    device.last_process_time_us = std::max<unsigned long long>(device.last_process_time_us, sample->time_us);
+    for (DeviceProcess& process : processes) {
+      if (process.pid != sample->pid) continue;
+      process.sm_percent = percent(sample->sm);
+      process.memory_percent = percent(sample->memory);
+      process.encoder_percent = percent(sample->encoder);
+      process.decoder_percent = percent(sample->decoder);
+    }
+  }
+}
+
+}  // namespace
+
+void read_processes(Reading& reading, DeviceSample& sample, ProcessRoom& room, bool with_utilisation) {
+  const Functions& call = reading.call;
+  std::vector<DeviceProcess>& processes = sample.processes;
+  const int code =
+      read_list(reading, call.compute_v3, call.compute_v2, call.compute_v1, ProcessType::compute, processes, room);
+  if (code == kGpuIsLost) reading.is_lost = true;
+  sample.processes_state = code == kSuccess ? ValueState::known : state_of(code);
+  if (reading.is_lost) return;
+  const int graphics_code =
+      read_list(reading, call.graphics_v3, call.graphics_v2, call.graphics_v1, ProcessType::graphics, processes, room);
+  if (graphics_code == kGpuIsLost) reading.is_lost = true;
+  // Cards for computing alone have no list of graphics processes; one list is enough to know something.
+  if (graphics_code == kSuccess) sample.processes_state = ValueState::known;
+  if (with_utilisation && !reading.is_lost) read_shares(reading, processes, room);
+}
+
+}  // namespace vramscope::nvml

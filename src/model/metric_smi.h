@@ -1,0 +1,19 @@
+#pragma once
+// Values and headers as `nvidia-smi --query-gpu --format=csv` writes them. Never translated.
+// Source: its output of drivers 466 to 595.
+#include <string>
+#include <string_view>
+
+#include "model/metric.h"
+
+namespace vramscope {
+
+// The unit behind a header, without brackets: "MiB", "%", "W"; empty for none.
+std::string_view smi_unit(const MetricInfo& info);
+// Appends "memory.used [MiB]". `asked`: the name that the user wrote, kept in the header.
+void append_smi_header(std::string& out, const MetricInfo& info, std::string_view asked);
+// Appends the value: "211 MiB", "[N/A]". `with_unit` is false for `nounits`.
+// A metric of ours that nvidia-smi does not have is written with its plain number or text.
+void append_smi_cell(std::string& out, const MetricValues& values, Metric metric, bool with_unit);
+
+}  // namespace vramscope

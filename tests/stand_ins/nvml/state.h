@@ -1,0 +1,58 @@
+#pragma once
+// What the stand-in's devices show: read from the script that VRAMSCOPE_STAND_IN names (see README.md).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stand_in {
+
+struct Process {
+  char type = 'C';
+  unsigned pid = 0;
+  std::uint64_t used = 0;
+  unsigned gpu_instance = 0xFFFFFFFF, compute_instance = 0xFFFFFFFF;
+};
+
+struct Share {
+  unsigned pid = 0, sm = 0, memory = 0, encoder = 0, decoder = 0;
+};
+
+struct Device {
+  int gpu = 0;  // index of the GPU, also of a MIG device's GPU
+  bool is_mig = false;
+  std::map<std::string, long long> numbers;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, long long> ramps;                     // added at every reading
+  std::map<std::pair<unsigned, unsigned>, long long> fields;  // by id and scope
+  std::vector<Process> processes;
+  std::vector<Share> shares;
+  std::vector<Device> migs;
+  std::vector<long long> xids;  // not delivered yet
+  long long lost_after = -1;    // calls
+  long long calls = 0;
+};
+
+struct State {
+  std::string driver = "590.48.01";
+  int cuda = 13010;
+  std::vector<Device> gpus;
+  std::map<std::pair<std::string, int>, int> errors;  // by function and GPU, -1: every GPU and none
+  std::map<std::string, long long> latency_us;
+  std::map<std::string, long long> counts;
+  unsigned long long clock_us = 1'000'000;  // moves at every list of shares
+  bool is_started = false;
+};
+
+State& state();
+// Reads the script; called by nvmlInit.
+void load();
+// At nvmlShutdown: the counts, to the file that VRAMSCOPE_STAND_IN_COUNTS names.
+void save_counts();
+
+// To be called first by every function: counts, waits, and tells the code that the function is to return, 0 for none.
+int enter(const char* function, Device* device);
+std::optional<long long> number(Device& device, const std::string& key);
+
+}  // namespace stand_in
