@@ -141,13 +141,22 @@ class Judge {
   // Of the driver: the allocator takes whole segments. asked_ is there.
   std::int64_t needed() const { return std::max(known(event_.driver_bytes).value_or(*asked_), *asked_); }
 
+  // Free pieces in one, or together with what the driver gives.
+  bool fits_when_joined(std::int64_t unallocated, std::int64_t room) const {
+    return unallocated >= *asked_ || add_bytes(unallocated, room) >= needed();
+  }
+
   // What a request could have taken of the device, or of the cap; sets what depends on it.
   void set_room(const Bytes& room) {
     room_ = room;
     if (!asked_ || !room_) return;
     verdict_.missing_bytes = std::max<std::int64_t>(subtract_bytes(needed(), *room_), 0);
     const std::int64_t unallocated = verdict_.unallocated_bytes.value_or(0);
-    verdict_.must_go_bytes = std::max<std::int64_t>(subtract_bytes(subtract_bytes(*asked_, *room_), unallocated), 0);
+    // A hole of what was asked, or room for a segment.
+    const std::int64_t of_driver = subtract_bytes(subtract_bytes(needed(), *room_), unallocated);
+    const bool is_segment = needed() > *asked_;
+    const std::int64_t must_go = is_segment ? std::min(subtract_bytes(*asked_, unallocated), of_driver) : of_driver;
+    verdict_.must_go_bytes = std::max<std::int64_t>(must_go, 0);
     if (!allocated_) return;
     const double fits =
         static_cast<double>(*allocated_) + static_cast<double>(unallocated) + static_cast<double>(*room_);
@@ -214,7 +223,7 @@ class Judge {
     }
     if (free_ && *free_ >= needed()) return decide_with_room();
     const Bytes unallocated = verdict_.unallocated_bytes;
-    if (unallocated && (*unallocated >= *asked_ || add_bytes(*unallocated, free_.value_or(0)) >= needed())) {
+    if (unallocated && fits_when_joined(*unallocated, free_.value_or(0))) {
       // PyTorch gives wholly free segments back before it fails, so what is left lies beside live blocks. Free memory
       // of the device can be joined with it by expandable segments alone.
       double confidence = free_ && (hole || *unallocated >= *asked_) ? 0.9 : 0.75;
@@ -363,7 +372,7 @@ class Judge {
   bool joining_helps() const {
     const Bytes unallocated = verdict_.unallocated_bytes;
     if (!asked_ || !unallocated || *unallocated <= 0) return false;
-    if (add_bytes(*unallocated, room_.value_or(0)) >= *asked_) return true;
+    if (fits_when_joined(*unallocated, room_.value_or(0))) return true;
     return verdict_.missing_bytes && *unallocated >= *verdict_.missing_bytes / 2;
   }
 

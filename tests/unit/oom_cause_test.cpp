@@ -478,6 +478,7 @@ TEST(OomEvents, TheDriverIsAskedForWholeSegments) {
   const OomVerdict verdict = explain_oom(events[0], {});
   EXPECT_EQ(verdict.cause, OomCause::exhausted);
   EXPECT_EQ(verdict.missing_bytes, 8 * kMiB);
+  EXPECT_EQ(verdict.must_go_bytes, 3 * kMiB) << "one hole of the request's size";
   EXPECT_TRUE(verdict.contradictions.empty());
 }
 

@@ -116,10 +116,9 @@ void report_failure(Facts& facts, const ExplainedOom& oom, Verdicts& verdicts) {
     finding.evidence.push_back({N_("largest free piece"), bytes_value(*oom.event.largest_hole_bytes), where});
   }
   if (oom.allocator == nullptr) {
-    for (const Message& each : oom_advice(oom)) {
-      if (std::string_view(each.id).find("Set {variable}=") == 0) {
-        finding.fixes.push_back(each);
-      }
+    for (const OomAdvice advice : oom.verdict.advice) {
+      const bool is_setting = advice == OomAdvice::expandable_segments || advice == OomAdvice::max_split_size;
+      if (is_setting) finding.fixes.push_back(oom_advice_message(advice, oom));
     }
     if (finding.fixes.empty()) {
       finding.fix = N_("Let requests have few different sizes, and allocate what lives long first.");
