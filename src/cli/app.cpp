@@ -91,6 +91,22 @@ void translate_help(CLI::App& app) {
   app.set_help_flag("-h,--help", tr("Show this help"));
 }
 
+// Options without a verb are those of `status`.
+std::vector<char*> with_verb(int argc, char** argv) {
+  static char status[] = "status";
+  std::vector<char*> arguments(argv, argv + argc);
+  if (argc > 1 && argv[1][0] != '-') return arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "-h" || argument == "--help" || argument == "--version") return arguments;
+    for (const Command& command : commands()) {
+      if (argument == command.name) return arguments;
+    }
+  }
+  arguments.insert(arguments.begin() + 1, status);
+  return arguments;
+}
+
 int run_parsed(int argc, char** argv) {
   const bool has_language = choose_language(argc, argv);
   CLI::App app(tr("The GPU memory check-up: where the memory is, what is wrong, and what to do."), "vramscope");
@@ -116,8 +132,9 @@ int run_parsed(int argc, char** argv) {
     verb->group(tr("Verbs"));
     verbs.emplace_back(verb, command.declare(*verb));
   }
+  std::vector<char*> arguments = with_verb(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return static_cast<int>(fail(usage_error(app, error)));
@@ -135,7 +152,7 @@ int run_parsed(int argc, char** argv) {
     const ExitCode code = action();
     return static_cast<int>(could_print() ? code : ExitCode::machine);
   }
-  print(app.help());
+  print(app.help());  // options alone that ask for nothing
   return static_cast<int>(ExitCode::ok);
 }
 

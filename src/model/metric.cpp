@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array<MetricInfo, kMetricCount> kTable = {{
 #define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) \
-  {Metric::id, name, aliases, Unit::unit, MetricKind::kind, SmiPrint::print, SmiMissing::missing, Cost::cost, dcgm},
+  {Metric::id, name, aliases, MetricUnit::unit, MetricKind::kind, SmiPrint::print, SmiMissing::missing, Cost::cost, dcgm},
 #include "model/metric_list.h"
 #undef VRAMSCOPE_METRIC
 }};
@@ -19,7 +19,7 @@ constexpr auto kTextSlot = [] {
   std::uint8_t next = 0;
   for (std::size_t i = 0; i < kMetricCount; ++i) {
     slots[i] = next;
-    if (kTable[i].unit == Unit::text) ++next;
+    if (kTable[i].unit == MetricUnit::text) ++next;
   }
   return slots;
 }();
@@ -68,12 +68,12 @@ std::optional<std::int64_t> MetricValues::number(Metric metric) const {
 }
 
 std::string_view MetricValues::text(Metric metric) const {
-  if (!is_known(metric) || info_of(metric).unit != Unit::text) return {};
+  if (!is_known(metric) || info_of(metric).unit != MetricUnit::text) return {};
   return texts_[kTextSlot[index_of(metric)]];
 }
 
 void MetricValues::set_text(Metric metric, std::string_view text) {
-  if (info_of(metric).unit != Unit::text) return;
+  if (info_of(metric).unit != MetricUnit::text) return;
   texts_[kTextSlot[index_of(metric)]].assign(text);
   set(metric, 0);
 }

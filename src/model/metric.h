@@ -19,7 +19,7 @@ enum class Metric : std::uint16_t {
 };
 
 // The base unit of MetricValue::number.
-enum class Unit : std::uint8_t {
+enum class MetricUnit : std::uint8_t {
   text,  // no number
   bytes,
   bytes_per_second,
@@ -80,7 +80,7 @@ struct MetricInfo {
   Metric id;
   std::string_view name;     // ours, and nvidia-smi's where it has one: "memory.used"
   std::string_view aliases;  // nvidia-smi's further names, parted by '|'
-  Unit unit;
+  MetricUnit unit;
   MetricKind kind;
   SmiPrint print;
   SmiMissing missing;
@@ -94,7 +94,7 @@ inline constexpr std::size_t kMetricCount = 0
     ;
 #undef VRAMSCOPE_METRIC
 
-#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) +(Unit::unit == Unit::text ? 1 : 0)
+#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) +(MetricUnit::unit == MetricUnit::text ? 1 : 0)
 inline constexpr std::size_t kTextMetricCount = 0
 #include "model/metric_list.h"
     ;
@@ -133,7 +133,7 @@ class MetricValues {
   const MetricValue& operator[](Metric metric) const { return values_[index_of(metric)]; }
   // The number when it is known.
   std::optional<std::int64_t> number(Metric metric) const;
-  // The text when it is known, else empty. Only for metrics with Unit::text.
+  // The text when it is known, else empty. Only for metrics with MetricUnit::text.
   std::string_view text(Metric metric) const;
 
   void set(Metric metric, std::int64_t number) { values_[index_of(metric)] = {number, ValueState::known}; }

@@ -176,7 +176,7 @@ void append_smi_cell(std::string& out, const MetricValues& values, Metric metric
       out += info.missing == SmiMissing::plain ? "N/A" : "[N/A]";
       return;
   }
-  if (info.unit == Unit::text) {
+  if (info.unit == MetricUnit::text) {
     out += values.text(metric);
     return;
   }

@@ -50,10 +50,9 @@ void write_value(JsonWriter& json, const Value& value) {
   std::visit([&](const auto& data) { json.value(data); }, value.data);
 }
 
-// Several sources: which one it is about.
-std::string behind_path(const Case& input, const std::string& path, std::string text) {
-  if (input.sources.size() < 2) return text;
-  return text.empty() ? path : path + ": " + text;
+std::string behind_path(std::string_view path, std::string text) {
+  if (path.empty()) return text;
+  return text.empty() ? std::string(path) : std::string(path) + ": " + text;
 }
 
 void write_finding(JsonWriter& json, const Case& input, const Finding& finding) {
@@ -64,23 +63,9 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   json.member("severity", severity_name(finding.severity));
   json.member("confidence", finding.confidence);
   json.member("summary", std::string_view(summary_of(finding, Wording::english)));
-  json.key("evidence").begin_array();
-  for (const Evidence& evidence : finding.evidence) {
-    json.begin_object();
-    json.member("what", std::string_view(sentence(evidence.what, finding.arguments, Wording::english)));
-    write_value(json.key("value"), evidence.value);
-    json.member("unit", unit_name(evidence.value.unit));
-    const std::string where = sentence(evidence.where.id, evidence.where.arguments, Wording::english);
-    json.member("where", std::string_view(behind_path(input, finding.source, where)));
-    json.end_object();
-  }
-  json.end_array();
-  std::string fix = english(finding.fix);
-  for (const Message& each : finding.fixes) {
-    fix += (fix.empty() ? "" : " ") + sentence(each.id, each.arguments, Wording::english);
-  }
-  if (!finding.fix_code.empty()) fix += std::string("\n") + finding.fix_code;
-  json.member("fix", std::string_view(fix));
+  json.key("evidence");
+  write_evidence(json, finding, input.sources.size() < 2 ? std::string_view() : std::string_view(finding.source));
+  json.member("fix", std::string_view(fix_for_machines(finding)));
   json.member("doc", std::string_view("docs/rules/" + finding.rule + ".md"));
   json.end_object();
 }
@@ -172,6 +157,29 @@ const char* severity_name(Severity severity) {
   return "error";
 }
 
+void write_evidence(JsonWriter& json, const Finding& finding, std::string_view path) {
+  json.begin_array();
+  for (const Evidence& evidence : finding.evidence) {
+    json.begin_object();
+    json.member("what", std::string_view(sentence(evidence.what, finding.arguments, Wording::english)));
+    write_value(json.key("value"), evidence.value);
+    json.member("unit", unit_name(evidence.value.unit));
+    json.member("where", std::string_view(behind_path(
+                             path, sentence(evidence.where.id, evidence.where.arguments, Wording::english))));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string fix_for_machines(const Finding& finding) {
+  std::string fix = sentence(finding.fix, finding.arguments, Wording::english);
+  for (const Message& each : finding.fixes) {
+    fix += (fix.empty() ? "" : " ") + sentence(each.id, each.arguments, Wording::english);
+  }
+  if (!finding.fix_code.empty()) fix += std::string("\n") + finding.fix_code;
+  return fix;
+}
+
 std::string findings_json(const Case& input, const Verdicts& verdicts) {
   JsonWriter json;
   json.begin_object();
@@ -183,7 +191,8 @@ std::string findings_json(const Case& input, const Verdicts& verdicts) {
     const std::string why = sentence(skipped.why, skipped.arguments, Wording::english);
     json.begin_object();
     json.member("id", std::string_view(skipped.rule));
-    json.member("why", std::string_view(behind_path(input, skipped.source, why)));
+    json.member("why",
+                std::string_view(behind_path(input.sources.size() < 2 ? std::string_view() : skipped.source, why)));
     json.end_object();
   }
   json.end_array();

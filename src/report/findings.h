@@ -2,8 +2,10 @@
 // Findings as pages for people and as JSON for machines. The sentences are made here, in the user's language for
 // people and in English for machines.
 #include <string>
+#include <string_view>
 
 #include "model/finding.h"
+#include "report/json.h"
 #include "rules/rule.h"
 
 namespace vramscope {
@@ -20,6 +22,13 @@ std::string shown(const Value& value, Wording wording);
 const char* unit_name(Unit unit);
 // "info", "warning", "error": for JSON and --fail-on.
 const char* severity_name(Severity severity);
+
+// The evidence as the array of a JSON object that is being written. `path`: stands before each place; may be empty.
+void write_evidence(JsonWriter& json, const Finding& finding, std::string_view path);
+// The advice in English, in one text.
+std::string fix_for_machines(const Finding& finding);
+// "WARNING" in its colour.
+std::string severity_label(Severity severity);
 
 std::string findings_text(const Case& input, const Verdicts& verdicts);
 // docs/schemas/diagnose.schema.json

@@ -32,18 +32,6 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return wrap(text, text_columns(), indent);
 }
 
-std::string severity_label(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return paint(tr("INFO"), Colour::cyan);
-    case Severity::warning:
-      return paint(tr("WARNING"), Colour::yellow);
-    case Severity::error:
-      break;
-  }
-  return paint(tr("ERROR"), Colour::red);
-}
-
 // One number and, below it, where it comes from: for terminals where a table would have no room.
 std::string evidence_list(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
@@ -235,6 +223,18 @@ std::vector<Line> skipped_lines(const Case& input, const Verdicts& verdicts) {
 }
 
 }  // namespace
+
+std::string severity_label(Severity severity) {
+  switch (severity) {
+    case Severity::info:
+      return paint(tr("INFO"), Colour::cyan);
+    case Severity::warning:
+      return paint(tr("WARNING"), Colour::yellow);
+    case Severity::error:
+      break;
+  }
+  return paint(tr("ERROR"), Colour::red);
+}
 
 std::string findings_text(const Case& input, const Verdicts& verdicts) {
   std::string text;

@@ -124,7 +124,7 @@ void balance_memory(const SimGpu& gpu, DeviceSample& sample, std::int64_t time) 
 
 void clear(MetricValues& values, ValueState state) {
   for (const MetricInfo& info : metric_table()) {
-    if (info.unit != Unit::text && info.id != Metric::count) values.set_missing(info.id, state);
+    if (info.unit != MetricUnit::text && info.id != Metric::count) values.set_missing(info.id, state);
   }
 }
 
@@ -169,7 +169,7 @@ void Source::play(const SimGpu& gpu, std::size_t place, const Wanted& wanted, st
   } else {
     for (const auto& [metric, curve] : gpu.curves) {
       std::int64_t value = curve.at(time, seed_of(static_cast<std::uint64_t>(gpu.index), index_of(metric)));
-      if (info_of(metric).unit == Unit::percent) value = std::min(value, kMostPercent);
+      if (info_of(metric).unit == MetricUnit::percent) value = std::min(value, kMostPercent);
       sample.values.set(metric, value);
     }
     play_processes(gpu, sample, wanted, time);  // memory follows from them, whether they are wanted or not

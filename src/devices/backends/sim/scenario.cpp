@@ -135,7 +135,7 @@ bool Parser::set_gpu(std::string_view key, std::string_view value) {
   }
   const std::optional<Metric> metric = metric_named(key);
   if (!metric || *metric == Metric::index || *metric == Metric::count) return false;
-  if (info_of(*metric).unit == Unit::text) {
+  if (info_of(*metric).unit == MetricUnit::text) {
     gpu_.texts.emplace_back(*metric, value);
     return true;
   }

@@ -1,0 +1,147 @@
+#include "monitor/verdict_rule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/catalogue.h"
+#include "text/utf8.h"
+#include "text/width.h"
+#include "verdict_table.h"
+
+namespace vramscope {
+
+const std::vector<VerdictRule>& verdict_rules() {
+  static const std::vector<VerdictRule> sorted = [] {
+    std::vector<VerdictRule> table = verdict_table();
+    std::sort(table.begin(), table.end(),
+              [](const VerdictRule& a, const VerdictRule& b) { return std::string_view(a.id) < b.id; });
+    return table;
+  }();
+  return sorted;
+}
+
+std::vector<Verdict> judge(const VerdictInput& input) {
+  std::vector<Verdict> all;
+  for (const VerdictRule& rule : verdict_rules()) rule.judge(input, all);
+  std::stable_sort(all.begin(), all.end(), [](const Verdict& a, const Verdict& b) {
+    if (a.finding.severity != b.finding.severity) return a.finding.severity > b.finding.severity;
+    return a.gpu.value_or(-1) < b.gpu.value_or(-1);
+  });
+  return all;
+}
+
+Value bytes_of(std::int64_t bytes) {
+  return {bytes, Unit::bytes};
+}
+Value share_of(double share) {
+  return {share, Unit::share};
+}
+Value count_of(std::int64_t count) {
+  return {count, Unit::count};
+}
+Value rate_of(double bytes_per_hour) {
+  return {static_cast<std::int64_t>(std::llround(bytes_per_hour)), Unit::bytes_per_hour};
+}
+Value duration_of(std::int64_t nanoseconds) {
+  return {nanoseconds, Unit::nanoseconds};
+}
+Value text_of(std::string text) {
+  return {std::move(text), Unit::none};
+}
+
+std::string process_name(const LiveSample& sample, std::int64_t pid) {
+  const HostProcess* host = sample.find(pid);
+  if (host == nullptr || host->presence != Presence::seen) return "pid " + std::to_string(pid);
+  constexpr std::size_t kColumns = 60;
+  const std::string& name = host->process.command ? *host->process.command : host->process.name;
+  return elide_middle(printable(name), kColumns);
+}
+
+Verdict about_device(const LiveSample& sample, const DeviceSample& device, const char* id, Severity severity) {
+  Verdict verdict;
+  verdict.finding.rule = id;
+  verdict.finding.severity = severity;
+  verdict.finding.confidence = 1;
+  const DeviceSample& gpu = device.parent ? sample.devices()[static_cast<std::size_t>(*device.parent)] : device;
+  verdict.gpu = gpu.index;
+  verdict.gpu_uuid = std::string(device.text(Metric::uuid));
+  std::string gpu_name = std::to_string(gpu.index);
+  if (device.parent) gpu_name += " MIG " + std::to_string(device.index);
+  verdict.finding.arguments = {{"gpu", text_of(std::move(gpu_name))},
+                               {"name", text_of(printable(device.text(Metric::name)))}};
+  return verdict;
+}
+
+Verdict about_process(const LiveSample& sample, const DeviceSample& device, const DeviceProcess& process,
+                      const char* id, Severity severity) {
+  Verdict verdict = about_device(sample, device, id, severity);
+  verdict.pid = process.pid;
+  Arguments& arguments = verdict.finding.arguments;
+  arguments.emplace_back("pid", text_of(std::to_string(process.pid)));
+  arguments.emplace_back("process", text_of(process_name(sample, process.pid)));
+  const HostProcess* host = sample.find(process.pid);
+  const bool has_user = host != nullptr && host->process.user;
+  arguments.emplace_back("user", text_of(has_user ? printable(*host->process.user) : "?"));
+  arguments.emplace_back("used", process.used_bytes ? bytes_of(*process.used_bytes) : text_of("N/A"));
+  if (process.used_bytes) {
+    verdict.finding.evidence.push_back({N_("memory held"), bytes_of(*process.used_bytes), {}});
+  }
+  if (host != nullptr && host->age_ns) {
+    verdict.finding.evidence.push_back({N_("age of the process"), duration_of(*host->age_ns), {}});
+  }
+  if (host != nullptr && host->process.ppid && *host->process.ppid > 0) {
+    Evidence parent{N_("parent"), text_of(std::to_string(*host->process.ppid)), {}};
+    if (host->parent_name) parent.where = {"{name}", {{"name", text_of(printable(*host->parent_name))}}};
+    verdict.finding.evidence.push_back(std::move(parent));
+  }
+  return verdict;
+}
+
+std::optional<std::int64_t> usable_bytes(const DeviceSample& device) {
+  const auto total = device.number(Metric::memory_total);
+  if (!total || *total <= 0) return std::nullopt;
+  const std::int64_t usable = *total - device.number(Metric::memory_reserved).value_or(0);
+  return usable > 0 ? std::optional(usable) : std::nullopt;
+}
+
+std::optional<double> used_share(const DeviceSample& device) {
+  const auto usable = usable_bytes(device);
+  const auto used = device.number(Metric::memory_used);
+  if (!usable || !used) return std::nullopt;
+  return static_cast<double>(*used) / static_cast<double>(*usable);
+}
+
+const DeviceHistory* history_of(const Monitor& monitor, const DeviceSample& device) {
+  return monitor.find_device(device.text(Metric::uuid));
+}
+
+void add_largest_holders(const LiveSample& sample, const DeviceSample& device, Verdict& verdict) {
+  constexpr std::size_t kMost = 3;
+  const DeviceSample& gpu = device.parent ? sample.devices()[static_cast<std::size_t>(*device.parent)] : device;
+  std::vector<const DeviceProcess*> holders;
+  for (const DeviceProcess& process : gpu.processes) {
+    const bool is_here = !device.parent || process.gpu_instance == device.gpu_instance;
+    if (process.used_bytes && is_here) holders.push_back(&process);
+  }
+  std::sort(holders.begin(), holders.end(),
+            [](const DeviceProcess* a, const DeviceProcess* b) { return *a->used_bytes > *b->used_bytes; });
+  if (holders.size() > kMost) holders.resize(kMost);
+  for (const DeviceProcess* process : holders) {
+    const HostProcess* host = sample.find(process->pid);
+    const bool has_user = host != nullptr && host->process.user;
+    verdict.finding.evidence.push_back({N_("held by a process"),
+                                        bytes_of(*process->used_bytes),
+                                        {N_("{pid} {process}, {user}"),
+                                         {{"pid", text_of(std::to_string(process->pid))},
+                                          {"process", text_of(process_name(sample, process->pid))},
+                                          {"user", text_of(has_user ? printable(*host->process.user) : "?")}}}});
+  }
+}
+
+bool has_mig_devices(const LiveSample& sample, const DeviceSample& device) {
+  const auto place = &device - sample.devices().data();
+  return std::any_of(sample.devices().begin(), sample.devices().end(),
+                     [&](const DeviceSample& other) { return other.parent && *other.parent == place; });
+}
+
+}  // namespace vramscope

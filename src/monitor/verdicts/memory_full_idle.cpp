@@ -1,0 +1,68 @@
+// Memory full while the GPU does little: for 30 s of looking, or, seen once, as a hint.
+#include "text/catalogue.h"
+#include "verdict_table.h"
+
+namespace vramscope {
+
+namespace {
+
+constexpr double kFull = 0.9;
+constexpr std::int64_t kIdlePercent = 20;
+constexpr std::int64_t kLongEnoughNs = 30'000'000'000;
+
+void explain(Finding& finding, bool is_sure) {
+  finding.title = N_("GPU {gpu}: the memory is full and the GPU does little");
+  finding.summary =
+      is_sure
+          ? N_("{share} of the memory is held while the GPU is at most {busy} % busy. Usually the program waits for "
+               "something else: data, the CPU, another rank, or requests.")
+          : N_("{share} of the memory is held while the GPU is {busy} % busy at this moment.");
+  if (is_sure) {
+    finding.fix =
+        N_("In a training run look at the data loader first (num_workers, pin_memory, decoding on the CPU); "
+           "`vramscope diagnose TRACE` on a profiler trace names what it waits for. A server without requests is fine; "
+           "a notebook that is no longer used can be ended.");
+  } else {
+    finding.fix = N_("`vramscope status --look 30s` tells whether it stays so.");
+  }
+}
+
+void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
+  const auto share = used_share(device);
+  const auto busy_now = device.number(Metric::utilization_gpu);
+  if (device.is_lost || !share || *share <= kFull || !busy_now || *busy_now >= kIdlePercent) return;
+  const DeviceHistory* history = history_of(input.monitor, device);
+  if (history == nullptr) return;
+  const std::int64_t since_ns = input.sample.time_ns - kLongEnoughNs;
+  const auto first = history->utilisation.first();
+  const bool is_long = first && first->time_ns <= since_ns;
+  const auto busy = history->utilisation.range_since(is_long ? since_ns : 0);
+  if (!busy || busy->second >= kIdlePercent) return;
+  // It must have been full all the while.
+  const auto used = history->memory_used.range_since(is_long ? since_ns : 0);
+  if (!used || static_cast<double>(used->first) <= kFull * static_cast<double>(*usable_bytes(device))) return;
+  Verdict verdict =
+      about_device(input.sample, device, "memory-full-idle", is_long ? Severity::warning : Severity::info);
+  Finding& finding = verdict.finding;
+  finding.arguments.emplace_back("share", share_of(*share));
+  finding.arguments.emplace_back("busy", count_of(is_long ? busy->second : *busy_now));
+  explain(finding, is_long);
+  finding.confidence = is_long ? 0.8 : 0.3;
+  finding.evidence.push_back({N_("memory used"), bytes_of(*device.number(Metric::memory_used)), {}});
+  finding.evidence.push_back({N_("highest utilisation, percent"), count_of(busy->second), {}});
+  if (is_long) finding.evidence.push_back({N_("looked for"), duration_of(input.sample.time_ns - first->time_ns), {}});
+  add_largest_holders(input.sample, device, verdict);
+  verdicts.push_back(std::move(verdict));
+}
+
+void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
+  for (const DeviceSample& device : input.sample.devices()) judge_device(input, device, verdicts);
+}
+
+}  // namespace
+
+VerdictRule verdict_memory_full_idle() {
+  return {"memory-full-idle", N_("memory full while the GPU does little"), judge_all};
+}
+
+}  // namespace vramscope

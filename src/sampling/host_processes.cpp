@@ -1,0 +1,126 @@
+#include "sampling/host_processes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "system/files.h"
+#include "system/process_tree.h"
+
+namespace vramscope {
+
+namespace {
+
+// The pids of all devices, ascending, each once. Those that no process can have are left out.
+void collect_pids(const LiveSample& sample, std::vector<std::int32_t>& pids) {
+  pids.clear();
+  for (const DeviceSample& device : sample.devices()) {
+    for (const DeviceProcess& process : device.processes) {
+      if (process.pid <= 0 || process.pid > std::numeric_limits<std::int32_t>::max()) continue;
+      pids.push_back(static_cast<std::int32_t>(process.pid));
+    }
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+}
+
+HostProcess* entry_of(LiveSample& sample, std::int32_t pid) {
+  return const_cast<HostProcess*>(static_cast<const LiveSample&>(sample).find(pid));
+}
+
+std::int64_t ticks_to_ns(std::int64_t ticks) {
+  static const std::int64_t tick_ns = 1'000'000'000 / std::max<std::int64_t>(::sysconf(_SC_CLK_TCK), 1);
+  return ticks < std::numeric_limits<std::int64_t>::max() / tick_ns ? ticks * tick_ns : 0;
+}
+
+std::int64_t boottime_now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+HostProcesses::HostProcesses(Roots roots) : roots_(roots), table_(std::move(roots)) {}
+
+void HostProcesses::join(LiveSample& sample) {
+  collect_pids(sample, pids_);
+  ++round_;
+  const ProcessSample seen = table_.sample(pids_, sample.time_ns);
+  sample.processes.resize(pids_.size());
+  for (std::size_t i = 0; i < pids_.size(); ++i) {
+    HostProcess& entry = sample.processes[i];
+    entry.pid = pids_[i];
+    entry.presence = Presence::absent;
+    entry.age_ns.reset();
+    entry.is_orphan.reset();
+  }
+  const std::int64_t boottime_ns = boottime_now_ns();
+  for (const Process* process : seen.processes) {
+    HostProcess* entry = entry_of(sample, process->key.pid);
+    if (entry == nullptr) continue;
+    entry->presence = Presence::seen;
+    entry->process = *process;
+    const std::int64_t age_ns = boottime_ns - ticks_to_ns(process->key.start_ticks);
+    if (age_ns >= 0) entry->age_ns = age_ns;
+    add_kin(*entry);
+  }
+  for (const std::int32_t pid : seen.unreadable) {
+    if (HostProcess* entry = entry_of(sample, pid)) entry->presence = Presence::unreadable;
+  }
+  for (HostProcess& entry : sample.processes) {
+    if (entry.presence == Presence::seen) continue;
+    entry.process = {};
+    entry.process.key.pid = entry.pid;
+    entry.parent_name.reset();
+  }
+  for (auto kin = kin_.begin(); kin != kin_.end();)
+    kin = kin->second.round == round_ ? std::next(kin) : kin_.erase(kin);
+}
+
+// Asked again only when the parent changes.
+void HostProcesses::add_kin(HostProcess& entry) {
+  const Process& process = entry.process;
+  Kin& kin = kin_[entry.pid];
+  if (kin.round == 0 || kin.start_ticks != process.key.start_ticks || kin.ppid != process.ppid) {
+    kin.start_ticks = process.key.start_ticks;
+    kin.ppid = process.ppid;
+    kin.parent_name.reset();
+    if (process.ppid && *process.ppid > 0) {
+      kin.parent_name = read_file(roots_.proc + "/" + std::to_string(*process.ppid) + "/comm", 64);
+      if (kin.parent_name && !kin.parent_name->empty() && kin.parent_name->back() == '\n') kin.parent_name->pop_back();
+    }
+    kin.is_orphan = is_orphan(roots_, process);
+  }
+  kin.round = round_;
+  entry.parent_name = kin.parent_name;
+  entry.is_orphan = kin.is_orphan;
+}
+
+void join_simulated(LiveSample& sample) {
+  std::vector<std::int32_t> pids;
+  collect_pids(sample, pids);
+  sample.processes.resize(pids.size());
+  for (std::size_t i = 0; i < pids.size(); ++i) {
+    sample.processes[i].pid = pids[i];
+    sample.processes[i].presence = Presence::absent;
+    sample.processes[i].process.key.pid = pids[i];
+  }
+  for (const DeviceSample& device : sample.devices()) {
+    for (const DeviceProcess& from : device.processes) {
+      HostProcess* entry = from.host ? entry_of(sample, static_cast<std::int32_t>(from.pid)) : nullptr;
+      if (entry == nullptr || entry->presence == Presence::seen) continue;
+      const HostFacts& facts = *from.host;
+      entry->presence = Presence::seen;
+      Process& process = entry->process;
+      process.name = facts.name.substr(0, facts.name.find(' '));
+      process.command = facts.name;
+      process.user = facts.user;
+      process.state = facts.state;
+      process.ppid = static_cast<std::int32_t>(facts.parent_pid);
+      entry->is_orphan = facts.parent_pid == 1;
+      entry->age_ns = sample.time_ns - facts.start_ns;
+    }
+  }
+}
+
+}  // namespace vramscope

@@ -1,0 +1,40 @@
+#pragma once
+// Joins the processes that devices name with what the host says of them.
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sampling/live_sample.h"
+#include "system/process_table.h"
+
+namespace vramscope {
+
+// Of this machine. For one thread at a time.
+class HostProcesses {
+ public:
+  explicit HostProcesses(Roots roots);
+  // Fills `sample.processes` from the pids of its devices. What was there before is used again, so that strings keep
+  // their room.
+  void join(LiveSample& sample);
+
+ private:
+  struct Kin {
+    std::int64_t start_ticks = 0;
+    std::optional<std::int32_t> ppid;
+    std::optional<std::string> parent_name;
+    std::optional<bool> is_orphan;
+    std::uint64_t round = 0;
+  };
+  void add_kin(HostProcess& entry);
+
+  Roots roots_;
+  ProcessTable table_;
+  std::unordered_map<std::int32_t, Kin> kin_;
+  std::vector<std::int32_t> pids_;
+  std::uint64_t round_ = 0;
+};
+
+// Of a simulation: from DeviceProcess::host. Its processes began at time 0 or at their start_ns.
+void join_simulated(LiveSample& sample);
+
+}  // namespace vramscope

@@ -1,0 +1,45 @@
+#pragma once
+// All that is seen at one moment: every device, and every process that uses one, joined with what the host says of it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/backend.h"
+#include "system/memory_events.h"
+#include "system/process.h"
+
+namespace vramscope {
+
+// Whether the host's /proc shows a process that the driver names.
+enum class Presence : std::uint8_t {
+  seen,
+  absent,      // no such pid: it lives in another pid namespace, or has just ended
+  unreadable,  // hidden from us (hidepid)
+  unasked      // only memory of devices was wanted
+};
+
+struct HostProcess {
+  std::int32_t pid = 0;
+  Presence presence = Presence::unasked;
+  Process process;  // of a process that is not seen, key.pid alone
+  std::optional<std::string> parent_name;
+  std::optional<bool> is_orphan;  // see is_orphan() in system/process_tree.h
+  std::optional<std::int64_t> age_ns;
+};
+
+struct LiveSample {
+  std::int64_t time_ns = 0;       // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
+  std::int64_t real_time_ns = 0;  // unix
+  // Owned by the sampler, filled again by its next sample.
+  const std::vector<DeviceSample>* device_list = nullptr;
+  std::vector<HostProcess> processes;  // by pid, each once
+  HostMemory host;                     // empty where the host is not this machine
+  bool is_played_back = false;         // simulated or recorded: its pids are not of this machine
+
+  const std::vector<DeviceSample>& devices() const { return *device_list; }
+  // Null for a pid that no device names.
+  const HostProcess* find(std::int64_t pid) const;
+};
+
+}  // namespace vramscope
