@@ -87,6 +87,7 @@ void Monitor::add_holder(const LiveSample& sample, const DeviceSample& device, c
   }
   if (found == holders_.end()) {
     HolderHistory holder;
+    holder.id = ++last_id_;
     holder.key = key;
     holder.device_uuid = uuid;
     holder.first_seen_ns = sample.time_ns;

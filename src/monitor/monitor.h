@@ -31,6 +31,7 @@ struct DeviceHistory {
 
 // Memory of one process on one device.
 struct HolderHistory {
+  std::int64_t id = 0;  // rises with each new one
   ProcessKey key;
   std::string device_uuid;
   std::string name;     // of the process
@@ -73,6 +74,7 @@ class Monitor {
   std::vector<DeviceHistory> devices_;
   std::vector<HolderHistory> holders_;
   std::size_t next_holder_ = 0;
+  std::int64_t last_id_ = 0;
   std::int64_t first_time_ns_ = 0;
   std::int64_t last_time_ns_ = 0;
   std::int64_t sample_count_ = 0;

@@ -42,39 +42,64 @@ std::int64_t boottime_now_ns() {
 
 HostProcesses::HostProcesses(Roots roots) : roots_(roots), table_(std::move(roots)) {}
 
+// All that are new, and of the others the next in turn.
+void HostProcesses::choose_asked(const LiveSample& sample) {
+  asked_.clear();
+  for (const HostProcess& entry : sample.processes) {
+    if (entry.presence != Presence::seen) asked_.push_back(entry.pid);
+  }
+  const std::size_t turn = std::min(kMostAsked, pids_.size());
+  for (std::size_t i = 0; i < turn; ++i) asked_.push_back(pids_[(next_asked_ + i) % pids_.size()]);
+  next_asked_ = pids_.empty() ? 0 : (next_asked_ + turn) % pids_.size();
+  std::sort(asked_.begin(), asked_.end());
+  asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
+}
+
 void HostProcesses::join(LiveSample& sample) {
   collect_pids(sample, pids_);
   ++round_;
-  const ProcessSample seen = table_.sample(pids_, sample.time_ns);
+  std::swap(before_, sample.processes);
   sample.processes.resize(pids_.size());
+  auto before = before_.begin();
   for (std::size_t i = 0; i < pids_.size(); ++i) {
     HostProcess& entry = sample.processes[i];
-    entry.pid = pids_[i];
-    entry.presence = Presence::absent;
-    entry.age_ns.reset();
-    entry.is_orphan.reset();
+    while (before != before_.end() && before->pid < pids_[i]) ++before;
+    if (before != before_.end() && before->pid == pids_[i]) {
+      std::swap(entry, *before);
+    } else {
+      entry = {};
+      entry.pid = entry.process.key.pid = pids_[i];
+      entry.presence = Presence::absent;
+    }
   }
-  const std::int64_t boottime_ns = boottime_now_ns();
+  choose_asked(sample);
+  const ProcessSample seen = table_.sample(asked_, sample.time_ns);
+  const auto set_unseen = [&](std::int32_t pid, Presence presence) {
+    HostProcess* entry = entry_of(sample, pid);
+    if (entry == nullptr) return;
+    *entry = {};
+    entry->pid = entry->process.key.pid = pid;
+    entry->presence = presence;
+  };
+  for (const std::int32_t pid : seen.absent) set_unseen(pid, Presence::absent);
+  for (const std::int32_t pid : seen.unreadable) set_unseen(pid, Presence::unreadable);
   for (const Process* process : seen.processes) {
     HostProcess* entry = entry_of(sample, process->key.pid);
     if (entry == nullptr) continue;
     entry->presence = Presence::seen;
     entry->process = *process;
-    const std::int64_t age_ns = boottime_ns - ticks_to_ns(process->key.start_ticks);
-    if (age_ns >= 0) entry->age_ns = age_ns;
     add_kin(*entry);
   }
-  for (const std::int32_t pid : seen.unreadable) {
-    if (HostProcess* entry = entry_of(sample, pid)) entry->presence = Presence::unreadable;
-  }
+  const std::int64_t boottime_ns = boottime_now_ns();
   for (HostProcess& entry : sample.processes) {
-    if (entry.presence == Presence::seen) continue;
-    entry.process = {};
-    entry.process.key.pid = entry.pid;
-    entry.parent_name.reset();
+    if (entry.presence != Presence::seen) continue;
+    const std::int64_t age_ns = boottime_ns - ticks_to_ns(entry.process.key.start_ticks);
+    entry.age_ns = age_ns >= 0 ? std::optional(age_ns) : std::nullopt;
+    kin_[entry.pid].round = round_;
   }
-  for (auto kin = kin_.begin(); kin != kin_.end();)
+  for (auto kin = kin_.begin(); kin != kin_.end();) {
     kin = kin->second.round == round_ ? std::next(kin) : kin_.erase(kin);
+  }
 }
 
 // Asked again only when the parent changes.

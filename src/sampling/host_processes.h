@@ -13,8 +13,11 @@ namespace vramscope {
 class HostProcesses {
  public:
   explicit HostProcesses(Roots roots);
-  // Fills `sample.processes` from the pids of its devices. What was there before is used again, so that strings keep
-  // their room.
+  // Of many processes not all are looked at every time: what is told of one may be as old as three samples of 160
+  // processes. New ones are looked at at once.
+  static constexpr std::size_t kMostAsked = 64;
+
+  // Fills `sample.processes` from the pids of its devices; what was there from the call before is used again.
   void join(LiveSample& sample);
 
  private:
@@ -25,12 +28,16 @@ class HostProcesses {
     std::optional<bool> is_orphan;
     std::uint64_t round = 0;
   };
+  void choose_asked(const LiveSample& sample);
   void add_kin(HostProcess& entry);
 
   Roots roots_;
   ProcessTable table_;
   std::unordered_map<std::int32_t, Kin> kin_;
-  std::vector<std::int32_t> pids_;
+  std::vector<std::int32_t> pids_;   // of the sample at hand
+  std::vector<std::int32_t> asked_;  // those that /proc is asked for
+  std::vector<HostProcess> before_;  // the sample before
+  std::size_t next_asked_ = 0;
   std::uint64_t round_ = 0;
 };
 

@@ -62,6 +62,8 @@ std::optional<Validity> validity_of(ValueState state) {
   return std::nullopt;
 }
 
+constexpr std::int64_t kOnceRhythmNs = 60'000'000'000;
+
 std::string use_key(std::string_view uuid, std::int64_t pid) {
   return fmt::format("{}/{}", uuid, pid);
 }
@@ -72,24 +74,30 @@ void keep_first(std::optional<Error>& first, std::optional<Error> next) {
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> Recorder::open(const std::string& path, const std::string& program,
-                                                 const std::string& command, bool replace,
+Result<std::unique_ptr<Recorder>> Recorder::open(const std::string& path, const Options& options,
                                                  const MachineFacts& machine) {
+  const std::int64_t now_ns = recording::read_clocks().realtime_ns;
   recording::RunInfo run;
-  run.start_ns = recording::read_clocks().realtime_ns;
+  run.start_ns = now_ns;
   run.host_name = machine.host_name.value_or("");
   run.boot_id = machine.boot_id.value_or("");
-  run.program = program;
-  run.command = command;
-  recording::WriterOptions options;
-  options.replace = replace;
-  auto writer = recording::Writer::open(path, run, options);
+  run.program = options.program;
+  run.command = options.command;
+  recording::WriterOptions writer_options;
+  writer_options.replace = options.replace;
+  std::shared_ptr<recording::ClockReading> clocks;
+  if (options.is_played_back) {
+    clocks = std::make_shared<recording::ClockReading>(recording::ClockReading{0, 0, now_ns});
+    writer_options.clocks = [clocks] { return *clocks; };
+  }
+  auto writer = recording::Writer::open(path, run, writer_options);
   if (!writer) return writer.error();
-  return std::unique_ptr<Recorder>(new Recorder(std::move(*writer), machine));
+  return std::unique_ptr<Recorder>(new Recorder(std::move(*writer), std::move(clocks), machine));
 }
 
-Recorder::Recorder(std::unique_ptr<recording::Writer> writer, const MachineFacts& machine)
-    : writer_(std::move(writer)), boot_id_(machine.boot_id.value_or("")) {
+Recorder::Recorder(std::unique_ptr<recording::Writer> writer, std::shared_ptr<recording::ClockReading> clocks,
+                   const MachineFacts& machine)
+    : writer_(std::move(writer)), clocks_(std::move(clocks)), boot_id_(machine.boot_id.value_or("")) {
   host_ = writer_->add_subject({SubjectKind::host, boot_id_, kNoId, {{"name", machine.host_name.value_or("")}}});
 }
 
@@ -101,6 +109,7 @@ std::optional<Error> Recorder::put(recording::SeriesId series, std::int64_t time
 std::optional<Error> Recorder::add(const LiveSample& sample) {
   std::optional<Error> first;
   ++round_;
+  if (clocks_ != nullptr) *clocks_ = {sample.time_ns, sample.time_ns, sample.real_time_ns};
   const std::vector<DeviceSample>& devices = sample.devices();
   for (std::size_t i = 0; i < devices.size(); ++i) keep_first(first, add_device(sample, i));
   for (const HostProcess& process : sample.processes) keep_first(first, add_process(sample, process));
@@ -140,6 +149,8 @@ std::optional<Error> Recorder::add_device(const LiveSample& sample, std::size_t 
   std::optional<Error> first;
   const DeviceSample& from = sample.devices()[place];
   Device& to = device(sample, place);
+  const bool is_once_due = !to.once_ns || from.is_lost || sample.time_ns - *to.once_ns >= kOnceRhythmNs;
+  if (is_once_due) to.once_ns = sample.time_ns;
   for (const MetricInfo& info : metric_table()) {
     if (info.unit == MetricUnit::text || info.id == Metric::index) continue;
     const MetricValue& value = from.values[info.id];
@@ -149,6 +160,8 @@ std::optional<Error> Recorder::add_device(const LiveSample& sample, std::size_t 
     if (!validity || (series == kNoId && *validity != Validity::known)) continue;
     if (series == kNoId) series = writer_->series(to.subject, info.name, unit_name(info.unit));
     const std::int64_t number = *validity == Validity::known ? value.number : 0;
+    // What cannot change is repeated now and then.
+    if (info.cost == Cost::once && *validity == Validity::known && !is_once_due) continue;
     keep_first(first, writer_->append(Sample{series, *validity, sample.time_ns, number}));
   }
   return first;
@@ -181,22 +194,32 @@ std::optional<Error> Recorder::add_process(const LiveSample& sample, const HostP
     host.start_ticks = start_ticks;
     host.subject = writer_->add_subject(
         {SubjectKind::process, fmt::format("{}:{}:{}", boot_id_, from.pid, start_ticks), host_, {}});
-    host.cpu = writer_->series(host.subject, kSeriesCpu, "percent");
-    host.rss = writer_->series(host.subject, kSeriesRss, "bytes");
-    host.state = writer_->series(host.subject, kSeriesState);
     describe(host, from);
   } else if (host.ppid != from.process.ppid || host.is_orphan != from.is_orphan) {
     describe(host, from);
   }
   host.round = round_;
   const Process& process = from.process;
+  // R, S and I come and go all the time and mean no trouble.
+  const char letter = process.state.value_or('?');
+  const char state = letter == 'S' || letter == 'I' ? 'R' : letter;
+  const bool is_due = !host.written_ns || sample.time_ns - *host.written_ns >= kHostRhythmNs;
+  if (!is_due && state == host.written_state) return first;
+  host.written_ns = sample.time_ns;
+  host.written_state = state;
+  const auto put_known = [&](recording::SeriesId& series, std::string_view name, std::string_view unit,
+                             std::optional<std::int64_t> value) {
+    if (!value && series == kNoId) return;
+    if (series == kNoId) series = writer_->series(host.subject, name, unit);
+    keep_first(first, put(series, sample.time_ns, value));
+  };
   std::optional<std::int64_t> cpu;
   if (process.cpu_percent) cpu = std::llround(*process.cpu_percent);
-  keep_first(first, put(host.cpu, sample.time_ns, cpu));
-  keep_first(first, put(host.rss, sample.time_ns, process.rss_bytes));
-  std::optional<std::int64_t> state;
-  if (process.state) state = static_cast<unsigned char>(*process.state);
-  keep_first(first, put(host.state, sample.time_ns, state));
+  put_known(host.cpu, kSeriesCpu, "percent", cpu);
+  put_known(host.rss, kSeriesRss, "bytes", process.rss_bytes);
+  std::optional<std::int64_t> code;
+  if (process.state) code = static_cast<unsigned char>(state);
+  put_known(host.state, kSeriesState, {}, code);
   return first;
 }
 

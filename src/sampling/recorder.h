@@ -22,14 +22,23 @@ inline constexpr std::string_view kSeriesDecoderShare = "process.decoder";
 inline constexpr std::string_view kSeriesUsed = "memory.used";
 inline constexpr std::string_view kSeriesCpu = "cpu";      // percent of a core
 inline constexpr std::string_view kSeriesRss = "rss";      // bytes
-inline constexpr std::string_view kSeriesState = "state";  // the letter's code
+inline constexpr std::string_view kSeriesState = "state";  // the letter's code; R stands for S and I too
+
+// What the host tells of a process is written this often, and when its state changes.
+inline constexpr std::int64_t kHostRhythmNs = 10'000'000'000;
 
 // For one thread at a time.
 class Recorder {
  public:
-  // `command`: the command line that is watched; empty without.
-  static Result<std::unique_ptr<Recorder>> open(const std::string& path, const std::string& program,
-                                                const std::string& command, bool replace, const MachineFacts& machine);
+  struct Options {
+    std::string program;  // "vramscope 0.1.0"
+    std::string command;  // the command line that is watched; empty without
+    bool replace = false;
+    // The samples are not of now: their clocks are taken from themselves.
+    bool is_played_back = false;
+  };
+  static Result<std::unique_ptr<Recorder>> open(const std::string& path, const Options& options,
+                                                const MachineFacts& machine);
 
   // The first Error of the disk that was met; the next call tries again.
   std::optional<Error> add(const LiveSample& sample);
@@ -43,6 +52,7 @@ class Recorder {
   struct Device {
     recording::SubjectId subject = recording::kNoId;
     std::vector<recording::SeriesId> series;  // by metric; kNoId: none yet
+    std::optional<std::int64_t> once_ns;      // when what cannot change was written last
   };
   struct Host {
     recording::SubjectId subject = recording::kNoId;
@@ -50,6 +60,8 @@ class Recorder {
     std::optional<std::int32_t> ppid;
     std::optional<bool> is_orphan;
     recording::SeriesId cpu = recording::kNoId, rss = recording::kNoId, state = recording::kNoId;
+    std::optional<std::int64_t> written_ns;
+    char written_state = 0;
     std::uint64_t round = 0;
   };
   struct Use {
@@ -60,7 +72,8 @@ class Recorder {
     std::uint64_t round = 0;
   };
 
-  Recorder(std::unique_ptr<recording::Writer> writer, const MachineFacts& machine);
+  Recorder(std::unique_ptr<recording::Writer> writer, std::shared_ptr<recording::ClockReading> clocks,
+           const MachineFacts& machine);
   std::optional<Error> add_device(const LiveSample& sample, std::size_t place);
   std::optional<Error> add_process(const LiveSample& sample, const HostProcess& process);
   std::optional<Error> add_use(const LiveSample& sample, std::size_t place, const DeviceProcess& process);
@@ -70,6 +83,7 @@ class Recorder {
   std::optional<Error> put(recording::SeriesId series, std::int64_t time_ns, std::optional<std::int64_t> value);
 
   std::unique_ptr<recording::Writer> writer_;
+  std::shared_ptr<recording::ClockReading> clocks_;  // of the sample at hand; null: those of the machine
   std::string boot_id_;
   recording::SubjectId host_ = recording::kNoId;
   std::unordered_map<std::string, Device> devices_;   // by UUID

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "fmt/format.h"
@@ -112,6 +113,7 @@ class ReplaySampler : public Sampler, private recording::Visitor {
   std::unordered_map<SubjectId, PlayedProcess> process_subjects_;
   std::unordered_map<SeriesId, SeriesTarget> series_;
   std::vector<DeviceSample> devices_;
+  std::set<ProcessKey> users_;  // what a device names at this moment
   LiveSample sample_;
 };
 
@@ -273,6 +275,7 @@ void ReplaySampler::take(const recording::Sample& sample) {
 // GPUs in the order of their subjects, MIG devices behind their GPU.
 void ReplaySampler::build_devices() {
   devices_.clear();
+  users_.clear();
   std::map<SubjectId, std::size_t> places;
   for (auto& [id, device] : device_subjects_) {
     if (device_subjects_.count(device.parent) != 0) continue;
@@ -289,6 +292,7 @@ void ReplaySampler::build_devices() {
     const auto place = places.find(process.device);
     if (place == places.end() || process.time_ns != moment_.time_ns) continue;
     devices_[place->second].processes.push_back(process.use);
+    users_.insert(process.host.process.key);
   }
   for (DeviceSample& device : devices_) {
     device.processes_state = device.is_lost ? ValueState::lost : ValueState::known;
@@ -299,8 +303,9 @@ void ReplaySampler::build_devices() {
 
 void ReplaySampler::build_processes() {
   sample_.processes.clear();
-  for (const auto& [id, process] : process_subjects_) {
-    if (process.device != recording::kNoId || process.time_ns != moment_.time_ns) continue;
+  for (auto& [id, process] : process_subjects_) {
+    if (process.device != recording::kNoId || users_.count(process.host.process.key) == 0) continue;
+    process.time_ns = moment_.time_ns;
     sample_.processes.push_back(process.host);
     HostProcess& host = sample_.processes.back();
     if (host.process.start_time_ns) host.age_ns = sample_.real_time_ns - *host.process.start_time_ns;

@@ -20,6 +20,12 @@ std::uint64_t seed_of(std::uint64_t subject, std::uint64_t part) {
   return subject * 4096 + part;
 }
 
+// Drivers count pages, not bytes.
+std::int64_t whole_pages(std::int64_t bytes) {
+  constexpr std::int64_t kPage = 2 << 20;
+  return bytes / kPage * kPage;
+}
+
 std::optional<std::int64_t> share_at(const std::optional<Curve>& curve, std::int64_t time, std::uint64_t seed) {
   if (!curve) return std::nullopt;
   return std::min(curve->at(time, seed), kMostPercent);
@@ -85,7 +91,7 @@ void Source::play_processes(const SimGpu& gpu, DeviceSample& sample, const Wante
     process.pid = from.pid;
     process.type = from.type;
     process.used_bytes.reset();
-    if (from.used) process.used_bytes = from.used->at(time - from.from_ns, seed_of(subject, 0));
+    if (from.used) process.used_bytes = whole_pages(from.used->at(time - from.from_ns, seed_of(subject, 0)));
     const bool with_shares = wanted.process_utilisation;
     process.sm_percent = with_shares ? share_at(from.sm, time, seed_of(subject, 1)) : std::nullopt;
     process.memory_percent = with_shares ? share_at(from.memory, time, seed_of(subject, 2)) : std::nullopt;

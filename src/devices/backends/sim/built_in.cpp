@@ -182,15 +182,15 @@ gpu 0..6
   memory.other = 500MiB
   utilization.gpu = 90 + noise 9
   utilization.memory = 40 + noise 9
-  temperature.gpu = 60 + noise 4
-  temperature.memory = 66 + noise 4
+  temperature.gpu = 60 + noise 1
+  temperature.memory = 66 + noise 1
   power.draw = 520W + noise 60W
   clocks.current.sm = 1800 + noise 60
   mig.mode.current = 0
   process 20000..20019
     name = python3 rollout.py
     user = heidi
-    used = 3GiB + 0:0 9s:400MiB 10s:0 every 10s + noise 64MiB
+    used = 3GiB + 0:0 9s:400MiB 10s:0 every 10s + noise 4MiB
     sm = 4 + noise 2
     mem = 2 + noise 1
 gpu 7
@@ -198,8 +198,8 @@ gpu 7
   memory.total = 80GiB
   memory.reserved = 600MiB
   memory.other = 100MiB
-  temperature.gpu = 52 + noise 2
-  temperature.memory = 57 + noise 2
+  temperature.gpu = 52 + noise 1
+  temperature.memory = 57 + noise 1
   power.draw = 310W + noise 30W
   clocks.current.sm = 1800 + noise 60
   mig.mode.current = 1
@@ -214,13 +214,13 @@ gpu 7
   process 27000..27009
     name = python3 serve.py
     user = ivan
-    used = 3GiB + noise 100MiB
+    used = 3GiB + noise 4MiB
     gpu_instance = 1
     compute_instance = 0
   process 27010..27019
     name = python3 serve.py
     user = judy
-    used = 2GiB + noise 100MiB
+    used = 2GiB + noise 4MiB
     gpu_instance = 2
     compute_instance = 0
 )"},

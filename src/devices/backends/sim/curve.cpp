@@ -117,7 +117,11 @@ std::int64_t Curve::at(std::int64_t time_ns, std::uint64_t seed) const {
   double sum = 0;
   for (const Term& term : terms_) {
     if (term.noise != 0) {
-      sum += static_cast<double>(term.noise) * random_of(seed, static_cast<std::uint64_t>(time_ns / kSecond));
+      double noise = static_cast<double>(term.noise) * random_of(seed, static_cast<std::uint64_t>(time_ns / kSecond));
+      // Memory comes in whole allocations.
+      constexpr double kMebibyte = 1 << 20;
+      if (term.noise >= static_cast<std::int64_t>(kMebibyte)) noise = std::round(noise / kMebibyte) * kMebibyte;
+      sum += noise;
       continue;
     }
     const std::int64_t time = term.period_ns > 0 ? time_ns % term.period_ns : time_ns;

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What live looks cost, over the stand-in of NVIDIA's library (tests/stand_ins/nvml) with 8 GPUs and 160 processes that
+are really there.
+
+    bench/live.py            CPU and calls of a sample, memory of `watch`, start of `smi`
+    bench/live.py --long     memory over 100,000 samples instead of 10,000
+    bench/live.py --check    exit 1 when a target is missed
+    bench/live.py --json     the same for machines
+
+The CPU of a sample is that of the whole `vramscope watch` process divided by its samples: devices, /proc, history, growth
+and verdicts of change together.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILD = ROOT / "build"
+GPUS, PROCESSES = 8, 20
+CPU_MS, CALLS, CORE_SHARE, PEAK_MIB, START_MS = 0.6, 12, 0.001, 12, 5.0  # targets, at most
+GPU = """gpu
+text name NVIDIA H100 80GB HBM3
+text uuid GPU-00000000-0000-4000-8000-{index:012d}
+set index {index}
+set memory.total 80G
+set memory.reserved 600M
+set memory.used 61G
+set memory.free 18G
+set utilization.gpu 93
+set utilization.memory 41
+set temperature.gpu 62
+set power 520000
+set power.limit 700000
+"""
+
+
+def script_text(pids):
+    text = "driver 590.48.01\ncuda 13010\n"
+    for index in range(GPUS):
+        text += GPU.format(index=index)
+        for pid in pids[index * PROCESSES:(index + 1) * PROCESSES]:
+            text += f"process C {pid} 3G\nshare {pid} 4 2 0 0\n"
+    return text
+
+
+class Machine:
+    """The stand-in with live processes."""
+
+    def __init__(self, folder):
+        self.sleepers = [subprocess.Popen(["sleep", "3600"]) for _ in range(GPUS * PROCESSES)]
+        script = folder / "script"
+        script.write_text(script_text([sleeper.pid for sleeper in self.sleepers]), encoding="utf-8")
+        self.counts = folder / "counts"
+        self.environment = dict(os.environ, VRAMSCOPE_STAND_IN=str(script), VRAMSCOPE_STAND_IN_COUNTS=str(self.counts),
+                                VRAMSCOPE_NVML=str(BUILD / "stand_ins" / "nvml" / "new" / "libnvidia-ml.so.1"))
+
+    def close(self):
+        for sleeper in self.sleepers:
+            sleeper.kill()
+        for sleeper in self.sleepers:
+            sleeper.wait()
+
+
+def rss_kib(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)), int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
+
+
+def cpu_seconds(pid):
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="utf-8").split()[0]) / 1e9
+
+
+def watch(machine, program, interval_ms, seconds):
+    """CPU seconds a second after the start is over, memory in KiB at a tenth and near the end, peak."""
+    command = [program, "watch", "--device", "nvml", "--interval", f"{interval_ms}ms", "--duration", f"{seconds}s"]
+    child = subprocess.Popen(command, env=machine.environment, stdout=subprocess.DEVNULL)
+    time.sleep(max(seconds * 0.1, 0.5))
+    early, _ = rss_kib(child.pid)
+    cpu_early, time_early = cpu_seconds(child.pid), time.monotonic()
+    time.sleep(seconds * 0.85)
+    late, peak = rss_kib(child.pid)
+    cpu_late, time_late = cpu_seconds(child.pid), time.monotonic()
+    if child.wait() != 0:
+        sys.exit("bench/live.py: vramscope watch failed")
+    return (cpu_late - cpu_early) / (time_late - time_early), early, late, peak
+
+
+def calls(machine):
+    """Calls of the library, by name, of the last run."""
+    found = {}
+    for line in machine.counts.read_text(encoding="utf-8").splitlines():
+        name, _, count = line.rpartition(" ")
+        if count.isdigit():
+            found[name.strip()] = int(count)
+    return found
+
+
+def start_cost(machine, program, folder, turns=60):
+    """Milliseconds from start to exit of a two-field query and of an empty program, medians of turns in pairs."""
+    source = folder / "empty.c"
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    empty = folder / "empty"
+    subprocess.run(["cc", "-O2", "-o", empty, source], check=True)
+    query = [program, "smi", "--query-gpu=memory.used,memory.total", "--format=csv"]
+    times = {"query": [], "empty": []}
+    for _ in range(turns):
+        for name, command in (("query", query), ("empty", [empty])):
+            begin = time.perf_counter()
+            done = subprocess.run(command, env=machine.environment, stdout=subprocess.DEVNULL, check=False)
+            times[name].append((time.perf_counter() - begin) * 1000)
+            if done.returncode != 0:
+                return None
+    return statistics.median(times["query"]), statistics.median(times["empty"])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    program = os.environ.get("VRAMSCOPE") or str(BUILD / "vramscope")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        machine = Machine(folder)
+        try:
+            samples = 100_000 if arguments.long else 10_000
+            interval_ms = 2
+            cpu, early, late, peak = watch(machine, program, interval_ms, samples * interval_ms // 1000)
+            per_gpu = sum(count for call, count in calls(machine).items() if call.startswith("nvml")) / samples / GPUS
+            slow_cpu, _, _, _ = watch(machine, program, 1000, 30)
+            started = start_cost(machine, program, folder)
+        finally:
+            machine.close()
+    figures = {
+        "cpu_ms_per_sample": round(cpu * interval_ms, 3),
+        "calls_per_gpu": round(per_gpu, 1),
+        "core_share_at_1_hz": round(slow_cpu, 5),
+        "peak_mib": round(peak / 1024, 1),
+        "grown_kib_over_samples": late - early,
+        "samples": samples,
+    }
+    if started:
+        figures["smi_ms_above_empty"] = round(started[0] - started[1], 2)
+        figures["empty_ms"] = round(started[1], 2)
+    wrong = [
+        figures["cpu_ms_per_sample"] > CPU_MS, figures["calls_per_gpu"] > CALLS,
+        figures["core_share_at_1_hz"] > CORE_SHARE, figures["peak_mib"] > PEAK_MIB,
+        figures["grown_kib_over_samples"] > 512, figures.get("smi_ms_above_empty", 0) > START_MS
+    ]
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for key, value in figures.items():
+            print(f"{key:28} {value}")
+        print(f"targets: {CPU_MS} ms and {CALLS} calls a sample and GPU, {CORE_SHARE:.1%} of a core at 1 Hz, {PEAK_MIB} MiB, "
+              f"flat, {START_MS} ms above an empty program")
+    return 1 if arguments.check and any(wrong) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

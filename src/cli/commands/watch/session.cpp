@@ -1,0 +1,157 @@
+#include "cli/commands/watch/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/inputs.h"
+#include "fmt/format.h"
+#include "report/findings.h"
+#include "report/phrases.h"
+#include "report/watch_lines.h"
+#include "system/host.h"
+#include "text/catalogue.h"
+#include "text/format.h"
+#include "text/terminal.h"
+#include "text/utf8.h"
+#include "text/width.h"
+
+namespace vramscope {
+
+namespace {
+
+recording::EventKind event_kind(ChangeKind kind) {
+  if (kind == ChangeKind::process_start) return recording::EventKind::process_start;
+  if (kind == ChangeKind::process_end) return recording::EventKind::process_end;
+  return recording::EventKind::line;
+}
+
+std::string command_line(const std::vector<std::string>& command) {
+  std::string line;
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+}  // namespace
+
+void WatchTeller::write(const std::string& text) {
+  if (!to_stderr_) {
+    print(text);
+    std::fflush(stdout);  // a pipe or file is read while the watch goes on
+    return;
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+void WatchTeller::tell(const Change& change) {
+  if (quiet_ && change.severity == Severity::info) return;
+  write(json_ ? change_json(change) : change_line(change));
+}
+
+void WatchTeller::say(const std::string& text, Severity severity) {
+  if (json_ || (quiet_ && severity == Severity::info)) return;
+  std::string line = to_stderr_ ? "vramscope: " : "";
+  if (severity != Severity::info) line += severity_label(severity) + "  ";
+  write(line + text + "\n");
+}
+
+WatchSession::WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler)
+    : sampler_(std::move(sampler)), teller_(!options.command.empty(), options.json, options.quiet) {}
+
+Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& options) {
+  auto sampler_options = options.live.sampler_options();
+  if (!sampler_options) return sampler_options.error();
+  auto sampler = open_sampler(*sampler_options);
+  if (!sampler) return sampler.error();
+  auto session = std::unique_ptr<WatchSession>(new WatchSession(options, std::move(*sampler)));
+  if (!options.record.empty()) {
+    const Recorder::Options recorder_options{"vramscope " VRAMSCOPE_VERSION, command_line(options.command),
+                                             options.replace, session->sampler_->is_played_back()};
+    auto recorder = Recorder::open(options.record, recorder_options, read_machine());
+    if (!recorder) return recorder.error();
+    session->recorder_ = std::move(*recorder);
+    session->record_path_ = options.record;
+  }
+  session->begin(options, *sampler_options);
+  return session;
+}
+
+void WatchSession::begin(const WatchOptions& options, const SamplerOptions& sampler_options) {
+  if (options.pid) {
+    log_.follow({static_cast<std::int64_t>(*options.pid)});
+  } else if (!options.command.empty()) {
+    log_.follow({});
+  }
+  if (!options.command.empty()) return;  // its own output is what people want to see
+  std::string text = filled(tr("Looking every {interval}; a line comes when something changes."),
+                            fmt::arg("interval", format_duration(sampler_options.interval_ns)));
+  if (recorder_ != nullptr) {
+    text += " " + filled(tr("Recorded in {path}."), fmt::arg("path", printable(record_path_)));
+  }
+  if (isatty(STDIN_FILENO) != 0) text += std::string(" ") + tr("Ctrl-C ends.");
+  teller_.say(text);
+}
+
+void WatchSession::follow(std::set<std::int64_t> pids) {
+  log_.follow(std::move(pids));
+}
+
+int WatchSession::wait_ms() const {
+  constexpr std::int64_t kMostMs = 1000;
+  const std::int64_t left_ns = sampler_->due_ns() - monotonic_now_ns();
+  return static_cast<int>(std::clamp<std::int64_t>((left_ns + 999'999) / 1'000'000, 0, kMostMs));
+}
+
+std::int64_t WatchSession::elapsed_ns() const {
+  return monitor_.last_time_ns() - monitor_.first_time_ns();
+}
+
+bool WatchSession::sample_if_due() {
+  if (sampler_->due_ns() > monotonic_now_ns()) return true;
+  const LiveSample* sample = sampler_->sample();
+  if (sample == nullptr) return false;
+  last_ = sample;
+  monitor_.add(*sample);
+  const std::vector<Change> changes = log_.update(*sample, monitor_);
+  for (const Change& change : changes) teller_.tell(change);
+  record(*sample, changes);
+  return true;
+}
+
+void WatchSession::record(const LiveSample& sample, const std::vector<Change>& changes) {
+  if (recorder_ == nullptr) return;
+  std::optional<Error> error = recorder_->add(sample);
+  for (const Change& change : changes) {
+    const std::string text = sentence(change.message.id, change.message.arguments, Wording::english);
+    auto failed = recorder_->add_event(event_kind(change.kind), sample.time_ns, change.pid.value_or(0), 0, text);
+    if (!error) error = std::move(failed);
+  }
+  if (error) teller_.say(error->message, Severity::warning);
+}
+
+void WatchSession::finish() {
+  if (recorder_ != nullptr) {
+    if (const auto error = recorder_->close()) teller_.say(error->message, Severity::warning);
+    const recording::Totals& totals = recorder_->totals();
+    std::string text =
+        filled(tr("Recorded: {path}, {bytes}, {samples} values in {time}."), fmt::arg("path", printable(record_path_)),
+               fmt::arg("bytes", format_bytes(totals.bytes)), fmt::arg("samples", format_count(totals.samples)),
+               fmt::arg("time", format_duration(elapsed_ns() / 1'000'000'000 * 1'000'000'000)));
+    if (totals.dropped > 0) {
+      text += " " + counted(NN_("{count} value could not be written.", "{count} values could not be written."),
+                            totals.dropped);
+    }
+    teller_.say(text, totals.dropped > 0 ? Severity::warning : Severity::info);
+  }
+  for (const DeviceHistory& device : monitor_.devices()) {
+    const auto range = device.memory_used.range_since(monitor_.first_time_ns());
+    if (!range || device.parent_index) continue;
+    const std::string total = device.memory_total_bytes ? format_bytes(*device.memory_total_bytes) : tr("N/A");
+    teller_.say(filled(tr("GPU {gpu}: memory in use was between {low} and {high} of {total}."),
+                       fmt::arg("gpu", device.index), fmt::arg("low", format_bytes(range->first)),
+                       fmt::arg("high", format_bytes(range->second)), fmt::arg("total", total)));
+  }
+}
+
+}  // namespace vramscope

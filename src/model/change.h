@@ -1,0 +1,35 @@
+#pragma once
+// Something that changed while one watched.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/finding.h"
+
+namespace vramscope {
+
+enum class ChangeKind : std::uint8_t {
+  process_start,  // it began to hold memory of a device
+  process_end,    // it holds none any more
+  growing_so_far,
+  growing,
+  levelled_off,   // it grew, or seemed to, and does not any more
+  memory_high,    // above 90 %
+  memory_normal,  // below 85 % again
+  gpu_lost,
+  gpu_back,
+  driver_error,     // a new Xid
+  processes_hidden  // the list of processes cannot be had any more
+};
+struct Change {
+  ChangeKind kind = ChangeKind::process_start;
+  Severity severity = Severity::info;
+  std::int64_t time_ns = 0;       // of the sample
+  std::int64_t real_time_ns = 0;  // unix
+  Message message;                // {gpu}, {process}, {pid}, {used} …
+  std::optional<int> gpu;
+  std::string gpu_uuid;
+  std::optional<std::int64_t> pid;
+};
+
+}  // namespace vramscope
