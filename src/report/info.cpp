@@ -30,7 +30,8 @@ std::string format_line(const Source& source) {
   if (!source.version.empty()) text += ", " + source.version;
   if (source.compressed) text += std::string(", ") + tr("compressed");
   const std::string size = format_bytes(source.bytes);
-  if (source.memory_state) return text + ", " + size;  // a pickle is no text
+  // A pickle is no text, and neither is a recording.
+  if (source.memory_state || is_recording_of_devices(source)) return text + ", " + size;
   return text + ", " + fmt::format(fmt::runtime(tr("{size} of text")), fmt::arg("size", size));
 }
 

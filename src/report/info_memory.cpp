@@ -113,7 +113,11 @@ void add_log_facts(FactLines& facts, const Source& source) {
 
 void add_timeline_facts(FactLines& facts, const Source& source) {
   const CategoryTimeline& timeline = *source.memory_timeline;
-  facts.add(tr("Content"), tr("a memory timeline by category"));
+  const bool is_recording = is_recording_of_devices(source);
+  facts.add(tr("Content"), is_recording
+                               ? tr("samples of devices and processes; `vramscope status --replay FILE` judges "
+                                    "them, `vramscope watch --replay FILE` tells what happened")
+                               : tr("a memory timeline by category"));
   std::string points =
       counted(NN_("{count} point", "{count} points"), static_cast<std::int64_t>(timeline.time_ns.size()));
   if (!timeline.time_ns.empty()) {
@@ -121,6 +125,15 @@ void add_timeline_facts(FactLines& facts, const Source& source) {
                      fmt::arg("time", format_duration(subtract_bytes(timeline.time_ns.back(), timeline.time_ns[0]))));
   }
   facts.add(tr("Points"), points);
+  if (is_recording) {
+    for (const auto& [name, value] : source.environment.settings) facts.add(printable(name), printable(value));
+    std::string devices;
+    for (const DeviceInfo& device : source.environment.devices) {
+      devices += (devices.empty() ? "" : ", ") + filled("{} {}", device.id, printable(device.name));
+    }
+    facts.add(tr("Devices"), devices);
+    return;
+  }
   facts.add(tr("Categories"), format_count(static_cast<std::int64_t>(timeline.categories.size())));
 }
 

@@ -13,4 +13,9 @@ inline SourceKind kind_of(const Source& source) {
   return SourceKind::trace;
 }
 
+// What `vramscope watch --record` keeps; it has a timeline too.
+inline bool is_recording_of_devices(const Source& source) {
+  return source.format == "recording";
+}
+
 }  // namespace vramscope

@@ -6,8 +6,12 @@
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "command_table.h"
+#include "fmt/format.h"
 #include "report/findings.h"
+#include "report/source_kind.h"
 #include "text/catalogue.h"
+#include "text/utf8.h"
+#include "text/width.h"
 
 namespace vramscope {
 
@@ -29,6 +33,13 @@ ExitCode run(const Options& options) {
   const Case& input = loaded->input;
   const Verdicts verdicts = diagnose(input);
   print(options.input.json() ? findings_json(input, verdicts) : trouble_header(input) + findings_text(input, verdicts));
+  for (const Source& source : input.sources) {
+    if (options.input.json() || !is_recording_of_devices(source)) continue;
+    print(
+        fmt::format(fmt::runtime(tr("{path} is a recording of devices: `vramscope status --replay {path}` judges it.")),
+                    fmt::arg("path", printable(source.path))) +
+        "\n");
+  }
   if (options.fail_on.empty()) return loaded->end(ExitCode::ok);
   const Severity severity = options.fail_on == severity_name(Severity::error) ? Severity::error : Severity::warning;
   return loaded->end(reaches(verdicts, severity) ? ExitCode::findings : ExitCode::ok);
