@@ -6,6 +6,7 @@ find_package(CLI11 REQUIRED)
 find_library(ZLIB_STATIC libz.a REQUIRED)
 find_library(ZSTD_STATIC libzstd.a REQUIRED)
 find_path(RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 
 # Debian's abseil targets name the shared libraries; the archives lie beside them. Collects the archives that the
 # targets need, directly and through others.
@@ -49,6 +50,10 @@ add_library(deps::fmt ALIAS deps_fmt)
 add_library(deps_cli11 INTERFACE)
 target_link_libraries(deps_cli11 INTERFACE CLI11::CLI11)
 add_library(deps::cli11 ALIAS deps_cli11)
+
+add_library(deps_tomlplusplus INTERFACE)
+target_include_directories(deps_tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
+add_library(deps::tomlplusplus ALIAS deps_tomlplusplus)
 
 add_library(deps_zlib INTERFACE)
 target_link_libraries(deps_zlib INTERFACE ${ZLIB_STATIC})

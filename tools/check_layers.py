@@ -25,6 +25,7 @@ OUTSIDE = (
     (r"zlib\.h$", {"import"}),
     (r"zstd\.h$", {"import", "recording"}),
     (r"CLI/", {"cli"}),
+    (r"toml\+\+/", {"cli"}),
     (r"fmt/", None),  # anywhere
     (r"absl/", None),
     (r"sqlite3\.h$", {"formats"}),

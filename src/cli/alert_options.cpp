@@ -60,7 +60,7 @@ NotifySettings notify_settings(const AlertPlan& plan, const std::string& host) {
 std::string obstacle_sentence(const AlertRule& rule, AlertObstacle obstacle) {
   const char* text = obstacle == AlertObstacle::no_such_gpu
                          ? tr("The alert rule \"{rule}\" can never fire here: there is no such GPU.")
-                         : tr("The alert rule \"{rule}\" can never fire here: no device of its tells this value.");
+                         : tr("The alert rule \"{rule}\" can never fire here: none of its devices tells this value.");
   return fmt::format(fmt::runtime(text), fmt::arg("rule", rule.text));
 }
 

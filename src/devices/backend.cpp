@@ -47,6 +47,14 @@ Wanted live_wanted() {
   return wanted;
 }
 
+Result<std::string> DeviceSource::process_name(std::int64_t) {
+  return Error{ExitCode::machine, {}};
+}
+
+Result<std::vector<AccountedProcess>> DeviceSource::accounted(std::size_t) {
+  return std::vector<AccountedProcess>();
+}
+
 const std::vector<Backend>& backends() {
   static const std::vector<Backend> sorted = [] {
     std::vector<Backend> table = backend_table();

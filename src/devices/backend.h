@@ -29,9 +29,19 @@ struct DeviceProcess {
   ProcessType type = ProcessType::compute;
   std::optional<std::int64_t> used_bytes;
   // Shares of the device's time since the sample before.
-  std::optional<std::int64_t> sm_percent, memory_percent, encoder_percent, decoder_percent;
+  std::optional<std::int64_t> sm_percent, memory_percent, encoder_percent, decoder_percent, jpeg_percent, ofa_percent;
   std::optional<std::int64_t> gpu_instance, compute_instance;  // under MIG
   std::optional<HostFacts> host;
+  bool is_mps = false;  // a client of NVIDIA's Multi-Process Service, whose server shares one context
+};
+
+// A process, running or ended, that the driver keeps account of.
+struct AccountedProcess {
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> gpu_percent, memory_percent;  // of its lifetime
+  std::optional<std::int64_t> max_memory_bytes;
+  std::int64_t time_ms = 0;  // 0 while it runs
+  bool is_running = false;
 };
 
 // One GPU, or one MIG device of a GPU, at one moment.
@@ -67,6 +77,10 @@ class DeviceSource {
   // shows that moment, a real one ignores it. Metrics that are not wanted are not_asked, or an older value where
   // they cannot change.
   virtual const std::vector<DeviceSample>& sample(const Wanted& wanted, std::int64_t time_ns) = 0;
+  // What the driver calls the process, with its path. An Error without driver_code: this backend cannot tell.
+  virtual Result<std::string> process_name(std::int64_t pid);
+  // The driver's account of processes on the device at `place` of sample()'s list; empty while accounting is off.
+  virtual Result<std::vector<AccountedProcess>> accounted(std::size_t place);
 };
 
 struct Backend {

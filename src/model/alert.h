@@ -71,16 +71,16 @@ struct AlertEvent {
   AlertKind kind = AlertKind::fired;
   AlertCondition condition = AlertCondition::metric;
   Severity severity = Severity::warning;
-  std::size_t rule_index = 0;       // in the list of rules
-  std::int64_t time_ns = 0;         // of the sample, on its own clock
-  std::int64_t real_time_ns = 0;    // unix
-  std::int64_t since_real_ns = 0;   // since when the condition held
-  bool is_played_back = false;      // of a simulation or a recording
+  std::size_t rule_index = 0;      // in the list of rules
+  std::int64_t time_ns = 0;        // of the sample, on its own clock
+  std::int64_t real_time_ns = 0;   // unix
+  std::int64_t since_real_ns = 0;  // since when the condition held
+  bool is_played_back = false;     // of a simulation or a recording
   AlertSubject subject;
-  std::string metric;               // its name; empty where the condition has none
-  const char* comparison = "";      // ">", ">=", …; of a metric or process_memory
+  std::string metric;           // its name; empty where the condition has none
+  const char* comparison = "";  // ">", ">=", …; of a metric or process_memory
   AlertUnit unit = AlertUnit::none;
-  std::optional<double> value;      // at this moment; Xid: its number; full_within: time left
+  std::optional<double> value;  // at this moment; Xid: its number; full_within: time left
   std::optional<double> threshold;
   // Of a share of the device's memory: what the percents are of, and the value in bytes.
   std::optional<std::int64_t> value_bytes, total_bytes;

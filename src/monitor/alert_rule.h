@@ -23,12 +23,12 @@ struct AlertRule {
   AlertComparison comparison = AlertComparison::above;
   AlertUnit unit = AlertUnit::none;  // of the threshold; percent for a share of memory.total too
   double threshold = 0;
-  bool is_share = false;          // of memory.total
-  std::int64_t for_ns = 0;        // how long it must hold before it fires
-  std::int64_t within_ns = 0;     // of full_within
-  std::vector<int> gpus;          // indices; with `uuids` empty too: all
+  bool is_share = false;       // of memory.total
+  std::int64_t for_ns = 0;     // how long it must hold before it fires
+  std::int64_t within_ns = 0;  // of full_within
+  std::vector<int> gpus;       // indices; with `uuids` empty too: all
   std::vector<std::string> uuids;
-  std::string process_name;       // of process_gone; empty: any
+  std::string process_name;  // of process_gone; empty: any
   std::optional<std::int64_t> process_pid;
 };
 

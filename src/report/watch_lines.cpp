@@ -4,8 +4,10 @@
 #include <variant>
 
 #include "fmt/format.h"
+#include "report/alert_message.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "text/catalogue.h"
 #include "text/terminal.h"
 #include "text/utf8.h"
 #include "text/width.h"
@@ -72,6 +74,27 @@ std::string change_json(const Change& change) {
     json.member("unit", unit_name(value.unit));
     json.end_object();
   }
+  json.end_object();
+  json.end_object();
+  return json.text();
+}
+
+std::string alert_line(const AlertEvent& event) {
+  const char* kind = event.kind == AlertKind::resolved ? tr("RESOLVED") : tr("ALERT");
+  const Colour colour = event.kind == AlertKind::resolved ? Colour::green : Colour::red;
+  return paint(time_of_day(event.real_time_ns), Colour::grey) + "  " + paint(kind, colour) + "  " +
+         printable(alert_sentence(event, Wording::chosen_language)) + "\n";
+}
+
+std::string alert_line_json(const AlertEvent& event) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("time_ns", event.real_time_ns);
+  json.member("kind", "alert");
+  json.member("severity", severity_name(event.severity));
+  json.member("message", std::string_view(alert_sentence(event, Wording::english)));
+  json.key("alert").begin_object();
+  write_alert(json, event);
   json.end_object();
   json.end_object();
   return json.text();

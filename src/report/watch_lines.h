@@ -2,6 +2,7 @@
 // Lines of `vramscope watch`.
 #include <string>
 
+#include "model/alert.h"
 #include "model/change.h"
 
 namespace vramscope {
@@ -12,6 +13,9 @@ const char* change_name(ChangeKind kind);
 std::string change_line(const Change& change);
 // The same for machines, one JSON object; docs/schemas/watch.schema.json.
 std::string change_json(const Change& change);
+// An alert, likewise.
+std::string alert_line(const AlertEvent& event);
+std::string alert_line_json(const AlertEvent& event);
 // "20:15:03", in the user's time zone, of a unix time.
 std::string time_of_day(std::int64_t real_time_ns);
 

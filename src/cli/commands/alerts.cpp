@@ -33,6 +33,7 @@ constexpr std::int64_t kHour = 3600LL * 1'000'000'000;
 constexpr std::int64_t kScenarioNs = 4 * kHour;  // the longest built-in scenario is over by then
 constexpr std::int64_t kLiveNs = 10LL * 1'000'000'000;
 constexpr std::chrono::seconds kSendLimit{60};
+constexpr std::size_t kMostNotices = 1000;
 
 // For as long as it takes; a recording to its end.
 Result<std::int64_t> length_of(const Options& options, const Sampler& sampler) {
@@ -74,15 +75,19 @@ ExitCode run(const Options& options) {
     if (each.news != ChannelNews::working) has_refusal = true;
     fail({ExitCode::machine, report_sentence(each)});
   };
-  Dispatcher dispatcher(notify_settings(*plan, host), OutboxOptions(), report);
+  OutboxOptions outbox;
+  outbox.most_waiting = kMostNotices;
+  Dispatcher dispatcher(notify_settings(*plan, host), outbox, report);
   std::vector<std::vector<std::size_t>> channels(plan->rules.size());
   if (options.send) {
     auto opened = open_channels(*plan, dispatcher);
     if (!opened) return fail(opened.error());
     channels = std::move(*opened);
   }
-  const auto post = [&](const AlertEvent& event) {
-    if (options.send) dispatcher.post(event, channels[event.rule_index]);
+  const auto post = [&](AlertEvent event) {
+    if (!options.send) return;
+    event.key += '\n' + std::to_string(event.time_ns);  // hours pass at once here: no notice replaces another
+    dispatcher.post(event, channels[event.rule_index]);
   };
   const Rehearsal rehearsal = rehearse(**sampler, *plan, *length_ns, host, post);
   const bool is_json = options.json_flag || options.format == "json";

@@ -29,8 +29,8 @@ Descriptor ending_signals() {
 }
 
 // Everything on the machine, or a process that runs already.
-ExitCode watch_devices(const WatchOptions& options, WatchSession& session, std::int64_t duration_ns) {
-  const Descriptor signals = ending_signals();
+ExitCode watch_devices(const WatchOptions& options, WatchSession& session, const Descriptor& signals,
+                       std::int64_t duration_ns) {
   const Roots roots;
   const auto target = static_cast<std::int32_t>(options.pid.value_or(0));
   bool is_over = false;
@@ -56,9 +56,10 @@ ExitCode run(const WatchOptions& options) {
     if (!wanted_ns) return fail(duration_error("--duration", options.duration));
     duration_ns = *wanted_ns;
   }
+  const Descriptor signals = ending_signals();  // before any thread starts: all must leave them to us
   auto session = WatchSession::open(options);
   if (!session) return fail(session.error());
-  return watch_devices(options, **session, duration_ns);
+  return watch_devices(options, **session, signals, duration_ns);
 }
 
 std::function<ExitCode()> declare(CLI::App& app) {
@@ -66,6 +67,7 @@ std::function<ExitCode()> declare(CLI::App& app) {
   add_live_options(app, options->live);
   app.add_option("--interval", options->live.interval, tr("Time between two looks: 1s, 500ms, 1m"));
   add_number(app, "--pid", options->pid, {1, 1 << 22}, tr("Follow this process and what it starts"));
+  add_alert_options(app, options->alerts);
   app.add_option("--duration", options->duration, tr("End after this time: 10m, 8h"));
   app.add_option("--record", options->record, tr("Keep everything in this file (.vrs)"));
   app.add_flag("--replace", options->replace, tr("Overwrite the recording when it exists"));

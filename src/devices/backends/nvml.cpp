@@ -3,6 +3,7 @@
 
 #include "backend_table.h"
 #include "devices/backends/nvml/device.h"
+#include "fmt/format.h"
 #include "text/catalogue.h"
 
 namespace vramscope {
@@ -46,6 +47,8 @@ class Source : public DeviceSource {
 
   Result<bool> start();
   const std::vector<DeviceSample>& sample(const Wanted& wanted, std::int64_t time_ns) override;
+  Result<std::string> process_name(std::int64_t pid) override;
+  Result<std::vector<AccountedProcess>> accounted(std::size_t place) override;
 
  private:
   void list_devices();
@@ -74,6 +77,14 @@ class Source : public DeviceSource {
   ProcessRoom process_room_;
   GpmMetrics gpm_room_{};
 };
+
+// Of one call, which does not stop the others.
+Error call_error(int code) {
+  return {
+      ExitCode::machine,
+      fmt::format(fmt::runtime(tr("The NVIDIA driver refuses a call (NVML error {code}).")), fmt::arg("code", code)),
+      code};
+}
 
 std::string system_text(int (*function)(char*, unsigned)) {
   char room[96] = {};
@@ -285,6 +296,25 @@ const std::vector<DeviceSample>& Source::sample(const Wanted& wanted, std::int64
   if (wanted.metrics.test(index_of(Metric::xid_last))) read_events();
   for (Device& device : devices_) read(device, wanted);
   return samples_;
+}
+
+Result<std::string> Source::process_name(std::int64_t pid) {
+  if (call_.system_process_name == nullptr) return Error{ExitCode::machine, {}};
+  char room[4096] = {};
+  const int code = call_.system_process_name(static_cast<unsigned>(pid), room, sizeof room - 1);
+  // A name that is longer than the room was cut to it.
+  if (code != kSuccess && code != kInsufficientSize) return call_error(code);
+  return std::string(room);
+}
+
+Result<std::vector<AccountedProcess>> Source::accounted(std::size_t place) {
+  std::vector<AccountedProcess> list;
+  if (place >= devices_.size() || devices_[place].is_mig) return list;
+  const Device& device = devices_[place];
+  const int code = device.open_code != kSuccess ? device.open_code : read_accounted(call_, device.handle, list);
+  if (code == kNotSupported || code == kFunctionNotFound || code == kNotFound) return list;
+  if (code != kSuccess) return call_error(code);
+  return list;
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ NUMBER(nvmlDeviceGetAccountingBufferSize, "accounting.size")
 NUMBER(nvmlDeviceGetRetiredPagesPendingStatus, "retired.pending")
 TWO_NUMBERS(nvmlDeviceGetPowerManagementLimitConstraints, "power.min", "power.max")
 TWO_NUMBERS(nvmlDeviceGetEccMode, "ecc.current", "ecc.pending")
+TWO_NUMBERS(nvmlDeviceGetDriverModel, "driver_model.current", "driver_model.pending")
 TWO_NUMBERS(nvmlDeviceGetGpuOperationMode, "gom.current", "gom.pending")
 BY_KIND(nvmlDeviceGetTemperature, "temperature.")
 BY_KIND(nvmlDeviceGetTemperatureThreshold, "threshold.")
@@ -207,9 +208,18 @@ extern "C" int nvmlSystemGetDriverVersion(char* out, unsigned size) {
   ENTER(nullptr);
   return copy_out(state().driver, out, size);
 }
+// Also before nvmlInit, as the real one.
 extern "C" int nvmlSystemGetNVMLVersion(char* out, unsigned size) {
-  ENTER(nullptr);
+  if (!state().is_started) stand_in::load();
+  if (const int entered = enter(__func__, nullptr); entered > 1) return entered;
   return copy_out("13." + state().driver, out, size);
+}
+extern "C" int nvmlSystemGetProcessName(unsigned pid, char* out, unsigned size) {
+  ENTER(nullptr);
+  const auto found = state().names.find(pid);
+  if (found == state().names.end()) return kNotFound;
+  std::snprintf(out, size, "%s", found->second.c_str());
+  return found->second.size() < size ? 0 : kInsufficientSize;
 }
 extern "C" int nvmlSystemGetCudaDriverVersion(int* out) {
   ENTER(nullptr);
@@ -331,6 +341,36 @@ extern "C" int nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* co
 extern "C" int nvmlDeviceGetGraphicsRunningProcesses(Device* device, unsigned* count, ProcessOld* out) {
   ENTER(device);
   return list_processes(*device, 'G', count, out, fill_old);
+}
+
+extern "C" int nvmlDeviceGetMPSComputeRunningProcesses(Device* device, unsigned* count, ProcessOld* out) {
+  ENTER(device);
+  return list_processes(*device, 'M', count, out, fill_old);
+}
+
+extern "C" int nvmlDeviceGetAccountingPids(Device* device, unsigned* count, unsigned* out) {
+  ENTER(device);
+  const auto total = static_cast<unsigned>(device->accounted.size());
+  const bool has_room = *count >= total && out != nullptr;
+  *count = total;
+  if (!has_room && total > 0) return kInsufficientSize;
+  for (unsigned i = 0; i < total; ++i) out[i] = device->accounted[i].pid;
+  return 0;
+}
+struct Stats {
+  unsigned gpu, memory;
+  unsigned long long max_memory, time_ms, start_us;
+  unsigned is_running, reserved[5];
+};
+static_assert(sizeof(Stats) == 56);
+extern "C" int nvmlDeviceGetAccountingStats(Device* device, unsigned pid, Stats* out) {
+  ENTER(device);
+  for (const auto& entry : device->accounted) {
+    if (entry.pid != pid) continue;
+    *out = {entry.gpu, entry.memory, entry.max_memory, entry.time_ms, 1, entry.is_running, {}};
+    return 0;
+  }
+  return kNotFound;
 }
 
 struct ShareSample {

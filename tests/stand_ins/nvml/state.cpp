@@ -88,8 +88,13 @@ void Loader::device_line(const std::string& word, std::istream& words) {
     device->processes.push_back(process);
   } else if (word == "share") {
     Share share;
-    words >> share.pid >> share.sm >> share.memory >> share.encoder >> share.decoder;
+    words >> share.pid >> share.sm >> share.memory >> share.encoder >> share.decoder >> share.jpeg >> share.ofa;
     device->shares.push_back(share);
+  } else if (word == "accounted") {
+    Accounted entry;
+    words >> entry.pid >> entry.gpu >> entry.memory >> a >> entry.time_ms >> entry.is_running;
+    entry.max_memory = a == "-" ? ~0ULL : static_cast<unsigned long long>(parse(a));
+    device->accounted.push_back(entry);
   } else if (word == "xid") {
     words >> a;
     device->xids.push_back(parse(a));
@@ -113,6 +118,10 @@ void Loader::line(const std::string& text) {
   } else if (word == "error") {
     words >> a >> b >> c;
     state.errors[{a, b == "*" ? -1 : std::atoi(b.c_str())}] = std::atoi(c.c_str());
+  } else if (word == "name") {
+    unsigned pid = 0;
+    words >> pid;
+    state.names[pid] = rest_of(words);
   } else if (word == "latency") {
     words >> a >> b;
     state.latency_us[a] = parse(b);

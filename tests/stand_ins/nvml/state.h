@@ -16,7 +16,13 @@ struct Process {
 };
 
 struct Share {
-  unsigned pid = 0, sm = 0, memory = 0, encoder = 0, decoder = 0;
+  unsigned pid = 0, sm = 0, memory = 0, encoder = 0, decoder = 0, jpeg = 0, ofa = 0;
+};
+
+struct Accounted {
+  unsigned pid = 0, gpu = 0, memory = 0;
+  unsigned long long max_memory = 0, time_ms = 0;
+  unsigned is_running = 0;
 };
 
 struct Device {
@@ -28,6 +34,7 @@ struct Device {
   std::map<std::pair<unsigned, unsigned>, long long> fields;  // by id and scope
   std::vector<Process> processes;
   std::vector<Share> shares;
+  std::vector<Accounted> accounted;
   std::vector<Device> migs;
   std::vector<long long> xids;  // not delivered yet
   long long lost_after = -1;    // calls
@@ -39,6 +46,7 @@ struct State {
   int cuda = 13010;
   std::vector<Device> gpus;
   std::map<std::pair<std::string, int>, int> errors;  // by function and GPU, -1: every GPU and none
+  std::map<unsigned, std::string> names;              // of processes
   std::map<std::string, long long> latency_us;
   std::map<std::string, long long> counts;
   unsigned long long clock_us = 1'000'000;  // moves at every list of shares

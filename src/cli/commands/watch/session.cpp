@@ -7,6 +7,7 @@
 
 #include "cli/inputs.h"
 #include "fmt/format.h"
+#include "report/alert_message.h"
 #include "report/findings.h"
 #include "report/phrases.h"
 #include "report/watch_lines.h"
@@ -49,6 +50,10 @@ void WatchTeller::tell(const Change& change) {
   write(json_ ? change_json(change) : change_line(change));
 }
 
+void WatchTeller::tell(const AlertEvent& event) {
+  write(json_ ? alert_line_json(event) : alert_line(event));
+}
+
 void WatchTeller::say(const std::string& text, Severity severity) {
   if (json_ || (quiet_ && severity == Severity::info)) return;
   std::string line = to_stderr_ ? "vramscope: " : "";
@@ -60,8 +65,12 @@ WatchSession::WatchSession(const WatchOptions& options, std::unique_ptr<Sampler>
     : sampler_(std::move(sampler)), teller_(!options.command.empty(), options.json, options.quiet) {}
 
 Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& options) {
+  auto plan = alert_plan(options.alerts);
+  if (!plan) return plan.error();
   auto sampler_options = options.live.sampler_options();
   if (!sampler_options) return sampler_options.error();
+  if (options.live.interval.empty() && plan->config.interval_ns)
+    sampler_options->interval_ns = *plan->config.interval_ns;
   auto sampler = open_sampler(*sampler_options);
   if (!sampler) return sampler.error();
   auto session = std::unique_ptr<WatchSession>(new WatchSession(options, std::move(*sampler)));
@@ -73,8 +82,66 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
     session->recorder_ = std::move(*recorder);
     session->record_path_ = options.record;
   }
+  if (const auto error = session->open_alerts(options.alerts, std::move(*plan))) return *error;
   session->begin(options, *sampler_options);
   return session;
+}
+
+std::optional<Error> WatchSession::open_alerts(const AlertOptions& options, AlertPlan plan) {
+  if (plan.rules.empty()) {
+    if (options.channels.empty()) return std::nullopt;
+    return Error{ExitCode::usage,
+                 tr("There is nothing to notify of; add --alert 'memory.used > 90%' or another rule.")};
+  }
+  const std::string host = read_machine().host_name.value_or("");
+  dispatcher_ =
+      std::make_unique<Dispatcher>(notify_settings(plan, host), OutboxOptions(), [this](const ChannelReport& report) {
+        const std::lock_guard lock(reports_lock_);
+        reports_.push_back(report);
+      });
+  auto channels = open_channels(plan, *dispatcher_);
+  if (!channels) return channels.error();
+  channels_ = std::move(*channels);
+  alerts_ = std::make_unique<AlertWatch>(std::move(plan.rules), host);
+  return std::nullopt;
+}
+
+void WatchSession::alert(const LiveSample& sample) {
+  if (alerts_ == nullptr) return;
+  const AlertNews news = alerts_->add(sample, monitor_);
+  for (const std::size_t rule : news.obstacles) {
+    teller_.say(obstacle_sentence(alerts_->rules()[rule], alerts_->report(rule).obstacle), Severity::warning);
+  }
+  for (const AlertEvent& event : news.events) {
+    teller_.tell(event);
+    dispatcher_->post(event, channels_[event.rule_index]);
+    if (recorder_ == nullptr) continue;
+    const bool is_over = event.kind == AlertKind::resolved;
+    recorder_->add_event(is_over ? recording::EventKind::alert_resolved : recording::EventKind::alert, sample.time_ns,
+                         event.subject.process ? event.subject.process->pid : 0, static_cast<int>(event.severity),
+                         alert_sentence(event, Wording::english));
+  }
+}
+
+void WatchSession::tell_reports() {
+  std::vector<ChannelReport> reports;
+  {
+    const std::lock_guard lock(reports_lock_);
+    reports.swap(reports_);
+  }
+  for (const ChannelReport& report : reports) {
+    const bool is_well = report.news == ChannelNews::working;
+    teller_.say(report_sentence(report), is_well ? Severity::info : Severity::warning);
+  }
+}
+
+void WatchSession::close_alerts() {
+  constexpr std::chrono::seconds kLimit{5};
+  if (dispatcher_ == nullptr) return;
+  for (const Undelivered& notice : dispatcher_->close(kLimit)) {
+    teller_.say(undelivered_sentence(notice), Severity::warning);
+  }
+  tell_reports();
 }
 
 void WatchSession::begin(const WatchOptions& options, const SamplerOptions& sampler_options) {
@@ -116,6 +183,8 @@ bool WatchSession::sample_if_due() {
   const std::vector<Change> changes = log_.update(*sample, monitor_);
   for (const Change& change : changes) teller_.tell(change);
   record(*sample, changes);
+  alert(*sample);
+  tell_reports();
   return true;
 }
 
@@ -131,6 +200,7 @@ void WatchSession::record(const LiveSample& sample, const std::vector<Change>& c
 }
 
 void WatchSession::finish() {
+  close_alerts();
   if (recorder_ != nullptr) {
     if (const auto error = recorder_->close()) teller_.say(error->message, Severity::warning);
     const recording::Totals& totals = recorder_->totals();

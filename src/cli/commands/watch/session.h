@@ -1,12 +1,14 @@
 #pragma once
 // One watch: samples at a rhythm, what is told of them, and what is kept.
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/alert_options.h"
 #include "cli/live.h"
 #include "monitor/changes.h"
 #include "monitor/monitor.h"
@@ -19,7 +21,8 @@ struct WatchOptions {
   LiveOptions live;
   std::vector<std::string> command;  // empty: no program is started
   std::optional<std::size_t> pid;    // a running process to follow
-  std::string record;                // path; empty: none
+  AlertOptions alerts;
+  std::string record;  // path; empty: none
   bool replace = false;
   std::string duration;  // empty: until it is ended
   bool json = false;
@@ -31,6 +34,7 @@ class WatchTeller {
  public:
   WatchTeller(bool to_stderr, bool json, bool quiet) : to_stderr_(to_stderr), json_(json), quiet_(quiet) {}
   void tell(const Change& change);
+  void tell(const AlertEvent& event);
   // A sentence of the watch itself; not for machines.
   void say(const std::string& text, Severity severity = Severity::info);
   void write(const std::string& text);
@@ -64,7 +68,11 @@ class WatchSession {
 
  private:
   WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler);
+  std::optional<Error> open_alerts(const AlertOptions& options, AlertPlan plan);
   void begin(const WatchOptions& options, const SamplerOptions& sampler_options);
+  void alert(const LiveSample& sample);
+  void tell_reports();
+  void close_alerts();
   void record(const LiveSample& sample, const std::vector<Change>& changes);
 
   std::unique_ptr<Sampler> sampler_;
@@ -72,6 +80,11 @@ class WatchSession {
   std::string record_path_;
   Monitor monitor_;
   ChangeLog log_;
+  std::unique_ptr<AlertWatch> alerts_;              // null without rules
+  std::vector<std::vector<std::size_t>> channels_;  // of each rule
+  std::mutex reports_lock_;
+  std::vector<ChannelReport> reports_;      // from the channels' threads, not told yet
+  std::unique_ptr<Dispatcher> dispatcher_;  // ends before what its reports go to
   WatchTeller teller_;
   const LiveSample* last_ = nullptr;
 };

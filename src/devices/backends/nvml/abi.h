@@ -77,6 +77,23 @@ struct ProcessSample {  // nvmlProcessUtilizationSample_t
   std::uint64_t time_us;
   unsigned sm, memory, encoder, decoder;
 };
+struct ProcessShares {  // nvmlProcessUtilizationInfo_v1_t
+  std::uint64_t time_us;
+  unsigned pid, sm, memory, encoder, decoder, jpeg, ofa;
+};
+struct ProcessesShares {  // nvmlProcessesUtilizationInfo_v1_t
+  unsigned version, count;
+  std::uint64_t since_us;
+  ProcessShares* entries;
+};
+struct AccountingStats {  // nvmlAccountingStats_t; what is not available has all bits set
+  unsigned gpu, memory;
+  std::uint64_t max_memory, time_ms, start_us;
+  unsigned is_running, reserved[5];
+};
+struct Hostname {  // nvmlHostname_v1_t
+  char value[64];
+};
 union Number {  // nvmlValue_t
   double as_double;
   int as_int;
@@ -164,6 +181,7 @@ struct GpmSupport {  // nvmlGpmSupport_t
 static_assert(sizeof(Memory) == 24 && sizeof(Memory2) == 40 && sizeof(Bar1Memory) == 24);
 static_assert(sizeof(PciInfo) == 68 && sizeof(PciInfoExt) == 64);
 static_assert(sizeof(ProcessInfo1) == 16 && sizeof(ProcessInfo2) == 24 && sizeof(ProcessSample) == 32);
+static_assert(sizeof(ProcessShares) == 40 && sizeof(ProcessesShares) == 24 && sizeof(AccountingStats) == 56);
 static_assert(sizeof(FieldValue) == 40 && sizeof(RowHistogram) == 20 && sizeof(SramErrors) == 104);
 static_assert(sizeof(Fabric2) == 36 && sizeof(Fabric3) == 40 && sizeof(Platform2) == 44);
 static_assert(sizeof(MigAttributes) == 40 && sizeof(EventData) == 32 && sizeof(GpmMetric) == 40);

@@ -24,6 +24,8 @@ struct Device {
   // Groups of functions that this device does not support; not called again until the list is made anew.
   std::bitset<kMostGroups> unsupported;
   unsigned long long last_process_time_us = 0;
+  bool has_older_shares_alone = false;  // the newer function does not work here
+  unsigned samples_until_mps = 0;       // the list of MPS clients is seldom looked at while it is empty
   GpmSample gpm_before = nullptr, gpm_now = nullptr;
   bool has_gpm_before = false;
   std::optional<bool> is_gpm_supported;
@@ -53,13 +55,26 @@ void read_groups(Reading& reading);
 void read_gpm(Reading& reading, GpmMetrics& room);
 void free_gpm(const Functions& call, Device& device);
 
+// What share of a GPU's time a process had.
+struct Share {
+  unsigned pid;
+  std::uint64_t time_us;
+  unsigned sm, memory, encoder, decoder;
+  std::optional<unsigned> jpeg, ofa;
+};
+
 // Buffers for the lists of processes, kept between samples.
 struct ProcessRoom {
   std::vector<ProcessInfo2> infos;
   std::vector<ProcessInfo1> infos_v1;
   std::vector<ProcessSample> samples;
+  std::vector<ProcessShares> shares;
+  std::vector<Share> found;
+  std::vector<DeviceProcess> clients;
 };
 // Fills sample.processes and processes_state.
 void read_processes(Reading& reading, DeviceSample& sample, ProcessRoom& room, bool with_utilisation);
+// The driver's code; `out` is what it keeps account of.
+int read_accounted(const Functions& call, Handle device, std::vector<AccountedProcess>& out);
 
 }  // namespace vramscope::nvml

@@ -78,6 +78,9 @@ int text(Reading& reading) {
   return code;
 }
 
+// pcie.link.gen.hostmax, from the kernel's tree of PCI devices.
+int host_port_generation(Reading& reading);
+
 void add_memory(Groups& groups);
 void add_activity(Groups& groups);
 void add_power(Groups& groups);

@@ -1,6 +1,7 @@
 // What a GPU is, and the modes it is in.
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "devices/backends/nvml/groups.h"
 
@@ -120,6 +121,30 @@ int addressing(Reading& reading) {
   AddressingMode mode{version_of<AddressingMode>(1), 0};
   const int code = reading.call.addressing(reading.device.handle, &mode);
   if (code == kSuccess) reading.values.set(M::addressing_mode, mode.value);
+  return code;
+}
+
+int hostname(Reading& reading) {
+  if (reading.call.hostname == nullptr) return kFunctionNotFound;
+  Hostname name{};
+  const int code = reading.call.hostname(reading.device.handle, &name);
+  if (code != kSuccess) return code;
+  const std::size_t size = strnlen(name.value, sizeof name.value);
+  if (size == 0) return kNotSupported;  // nobody has set one
+  reading.values.set_text(M::hostname, std::string_view(name.value, size));
+  return code;
+}
+
+// Windows alone has several; the function is there on Linux and says so.
+int driver_model(Reading& reading) {
+  if (reading.call.driver_model == nullptr) return kFunctionNotFound;
+  constexpr const char* kNames[] = {"WDDM", "TCC", "MCDM"};
+  unsigned current = 0;
+  unsigned pending = 0;
+  const int code = reading.call.driver_model(reading.device.handle, &current, &pending);
+  if (code != kSuccess) return code;
+  if (current < std::size(kNames)) reading.values.set_text(M::driver_model_current, kNames[current]);
+  if (pending < std::size(kNames)) reading.values.set_text(M::driver_model_pending, kNames[pending]);
   return code;
 }
 
@@ -252,6 +277,7 @@ void add_facts(Groups& groups) {
                          M::pci_device_id, M::pci_sub_device_id>(pci));
   groups.push_back(group<M::compute_cap>(compute_capability));
   groups.push_back(group<M::architecture>(architecture));
+  groups.push_back(group<M::hostname>(hostname));
   groups.push_back(group<M::minor_number>(one<&F::minor_number, M::minor_number>));
   groups.push_back(group<M::mig_multiprocessors, M::mig_gpu_instance_slices>(mig_attributes, true));
   groups.push_back(group<M::clocks_max_graphics>(of_kind<&F::max_clock, kGraphics, M::clocks_max_graphics>));
@@ -260,6 +286,7 @@ void add_facts(Groups& groups) {
   groups.push_back(group<M::clocks_max_video>(of_kind<&F::max_clock, kVideo, M::clocks_max_video>));
   groups.push_back(group<M::pcie_link_gen_max>(one<&F::pcie_max_generation, M::pcie_link_gen_max>));
   groups.push_back(group<M::pcie_link_gen_gpumax>(one<&F::pcie_gpu_max_generation, M::pcie_link_gen_gpumax>));
+  groups.push_back(group<M::pcie_link_gen_hostmax>(host_port_generation));
   groups.push_back(group<M::pcie_link_width_max>(one<&F::pcie_max_width, M::pcie_link_width_max>));
   add_platform(groups);
 }
@@ -271,6 +298,7 @@ void add_modes(Groups& groups) {
   groups.push_back(group<M::display_active>(one<&F::display_active, M::display_active>));
   groups.push_back(group<M::accounting_mode>(one<&F::accounting, M::accounting_mode>));
   groups.push_back(group<M::accounting_buffer_size>(one<&F::accounting_size, M::accounting_buffer_size>));
+  groups.push_back(group<M::driver_model_current, M::driver_model_pending>(driver_model));
   groups.push_back(group<M::gom_current, M::gom_pending>(two<&F::operation_mode, M::gom_current, M::gom_pending>));
   groups.push_back(
       group<M::gsp_mode_current, M::gsp_mode_default>(two<&F::gsp_mode, M::gsp_mode_current, M::gsp_mode_default>));

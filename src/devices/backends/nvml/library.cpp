@@ -33,6 +33,7 @@ void find_identity(void* at, Functions& f) {
   find(at, f.system_driver_version, "nvmlSystemGetDriverVersion");
   find(at, f.system_nvml_version, "nvmlSystemGetNVMLVersion");
   find(at, f.system_cuda_version, "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion");
+  find(at, f.system_process_name, "nvmlSystemGetProcessName");
   find(at, f.count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount");
   find(at, f.handle_by_index, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex");
   find(at, f.name, "nvmlDeviceGetName");
@@ -49,6 +50,7 @@ void find_identity(void* at, Functions& f) {
   find(at, f.minor_number, "nvmlDeviceGetMinorNumber");
   find(at, f.architecture, "nvmlDeviceGetArchitecture");
   find(at, f.module_id, "nvmlDeviceGetModuleId");
+  find(at, f.hostname, "nvmlDeviceGetHostname_v1");
   find(at, f.mig_mode, "nvmlDeviceGetMigMode");
   find(at, f.mig_max, "nvmlDeviceGetMaxMigDeviceCount");
   find(at, f.mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -102,6 +104,9 @@ void find_modes_and_health(void* at, Functions& f) {
   find(at, f.display_active, "nvmlDeviceGetDisplayActive");
   find(at, f.accounting, "nvmlDeviceGetAccountingMode");
   find(at, f.accounting_size, "nvmlDeviceGetAccountingBufferSize");
+  find(at, f.accounting_pids, "nvmlDeviceGetAccountingPids");
+  find(at, f.accounting_stats, "nvmlDeviceGetAccountingStats");
+  find(at, f.driver_model, "nvmlDeviceGetDriverModel_v2", "nvmlDeviceGetDriverModel");
   find(at, f.operation_mode, "nvmlDeviceGetGpuOperationMode");
   find(at, f.gsp_mode, "nvmlDeviceGetGspFirmwareMode");
   find(at, f.addressing, "nvmlDeviceGetAddressingMode");
@@ -124,6 +129,10 @@ void find_processes_and_events(void* at, Functions& f) {
   find(at, f.graphics_v3, "nvmlDeviceGetGraphicsRunningProcesses_v3");
   find(at, f.graphics_v2, "nvmlDeviceGetGraphicsRunningProcesses_v2");
   find(at, f.graphics_v1, "nvmlDeviceGetGraphicsRunningProcesses");
+  find(at, f.mps_v3, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+  find(at, f.mps_v2, "nvmlDeviceGetMPSComputeRunningProcesses_v2");
+  find(at, f.mps_v1, "nvmlDeviceGetMPSComputeRunningProcesses");
+  find(at, f.processes_shares, "nvmlDeviceGetProcessesUtilizationInfo");
   find(at, f.process_utilization, "nvmlDeviceGetProcessUtilization");
   find(at, f.event_set_create, "nvmlEventSetCreate");
   find(at, f.event_set_free, "nvmlEventSetFree");
@@ -189,13 +198,40 @@ void Library::resolve() {
   find_processes_and_events(handle_, call);
 }
 
+namespace {
+
+const char* library_path() {
+  const char* asked = std::getenv("VRAMSCOPE_NVML");
+  return asked != nullptr && *asked != '\0' ? asked : kLibrary;
+}
+
+void* open_library(const char* path) {
+  void* const handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  return handle == nullptr && path == kLibrary ? dlopen(kWslLibrary, RTLD_LAZY | RTLD_LOCAL) : handle;
+}
+
+}  // namespace
+
+// "13.590.48.01" is version 590.48 for CUDA 13.
+std::string library_version() {
+  void* const handle = open_library(library_path());
+  if (handle == nullptr) return {};
+  int (*version)(char*, unsigned) = nullptr;
+  find(handle, version, "nvmlSystemGetNVMLVersion");
+  char room[96] = {};
+  std::string text;
+  if (version != nullptr && version(room, sizeof room - 1) == kSuccess) text = room;
+  dlclose(handle);
+  text.erase(0, text.find('.') + 1);
+  const std::size_t minor = text.find('.');
+  const std::size_t patch = minor == text.npos ? text.npos : text.find('.', minor + 1);
+  return text.substr(0, patch);
+}
+
 Result<std::unique_ptr<Library>> Library::open() {
   std::unique_ptr<Library> library(new Library);
-  const char* asked = std::getenv("VRAMSCOPE_NVML");
-  const bool is_asked = asked != nullptr && *asked != '\0';
-  const char* path = is_asked ? asked : kLibrary;
-  library->handle_ = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-  if (library->handle_ == nullptr && !is_asked) library->handle_ = dlopen(kWslLibrary, RTLD_LAZY | RTLD_LOCAL);
+  const char* path = library_path();
+  library->handle_ = open_library(path);
   if (library->handle_ == nullptr) {
     return Error{
         ExitCode::machine,

@@ -20,6 +20,7 @@ struct Functions {
   int (*system_driver_version)(char*, unsigned) = nullptr;
   int (*system_nvml_version)(char*, unsigned) = nullptr;
   int (*system_cuda_version)(int*) = nullptr;
+  int (*system_process_name)(unsigned, char*, unsigned) = nullptr;
   int (*count)(unsigned*) = nullptr;
   int (*handle_by_index)(unsigned, Handle*) = nullptr;
 
@@ -30,6 +31,7 @@ struct Functions {
   int (*pci_info_ext)(Handle, PciInfoExt*) = nullptr;
   int (*compute_capability)(Handle, int*, int*) = nullptr;
   GetUnsigned minor_number = nullptr, architecture = nullptr, module_id = nullptr;
+  int (*hostname)(Handle, Hostname*) = nullptr;
 
   int (*memory_v2)(Handle, Memory2*) = nullptr;
   int (*memory_v1)(Handle, Memory*) = nullptr;
@@ -52,7 +54,9 @@ struct Functions {
 
   GetUnsigned compute_mode = nullptr, persistence = nullptr, display_mode = nullptr, display_active = nullptr;
   GetUnsigned accounting = nullptr, accounting_size = nullptr;
-  GetTwo operation_mode = nullptr, gsp_mode = nullptr;
+  int (*accounting_pids)(Handle, unsigned*, unsigned*) = nullptr;
+  int (*accounting_stats)(Handle, unsigned, AccountingStats*) = nullptr;
+  GetTwo operation_mode = nullptr, gsp_mode = nullptr, driver_model = nullptr;
   int (*addressing)(Handle, AddressingMode*) = nullptr;
   GetUnsigned c2c = nullptr;
 
@@ -81,6 +85,10 @@ struct Functions {
   int (*graphics_v3)(Handle, unsigned*, ProcessInfo2*) = nullptr;
   int (*graphics_v2)(Handle, unsigned*, ProcessInfo2*) = nullptr;
   int (*graphics_v1)(Handle, unsigned*, ProcessInfo1*) = nullptr;
+  int (*mps_v3)(Handle, unsigned*, ProcessInfo2*) = nullptr;
+  int (*mps_v2)(Handle, unsigned*, ProcessInfo2*) = nullptr;
+  int (*mps_v1)(Handle, unsigned*, ProcessInfo1*) = nullptr;
+  int (*processes_shares)(Handle, ProcessesShares*) = nullptr;
   int (*process_utilization)(Handle, ProcessSample*, unsigned*, unsigned long long) = nullptr;
 
   int (*event_set_create)(EventSet*) = nullptr;
@@ -113,6 +121,9 @@ class Library {
   void* handle_ = nullptr;
   bool is_initialised_ = false;
 };
+
+// "590.48": the version of the library, which it tells without a driver too; empty when it cannot be had.
+std::string library_version();
 
 // The sentence for an error that stops everything.
 Error start_error(int code);

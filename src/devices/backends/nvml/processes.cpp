@@ -101,27 +101,95 @@ std::optional<std::int64_t> percent(unsigned value) {
   return value;
 }
 
+void put_share(std::vector<DeviceProcess>& processes, const Share& share) {
+  for (DeviceProcess& process : processes) {
+    if (process.pid != share.pid) continue;
+    process.sm_percent = percent(share.sm);
+    process.memory_percent = percent(share.memory);
+    process.encoder_percent = percent(share.encoder);
+    process.decoder_percent = percent(share.decoder);
+    if (share.jpeg) process.jpeg_percent = percent(*share.jpeg);
+    if (share.ofa) process.ofa_percent = percent(*share.ofa);
+  }
+}
+
+// With the JPEG and optical flow engines, since driver 550.
+int read_newer_shares(Reading& reading, ProcessRoom& room, std::vector<Share>& out) {
+  if (reading.call.processes_shares == nullptr) return kFunctionNotFound;
+  unsigned count = 0;
+  const int code = fetch(room.shares, count, [&](unsigned* size, ProcessShares* entries) {
+    ProcessesShares list{version_of<ProcessesShares>(1), *size, reading.device.last_process_time_us, entries};
+    const int result = reading.call.processes_shares(reading.device.handle, &list);
+    *size = list.count;
+    return result;
+  });
+  if (code != kSuccess) return code;
+  for (unsigned i = 0; i < count; ++i) {
+    const ProcessShares& entry = room.shares[i];
+    out.push_back(
+        {entry.pid, entry.time_us, entry.sm, entry.memory, entry.encoder, entry.decoder, entry.jpeg, entry.ofa});
+  }
+  return code;
+}
+
+int read_older_shares(Reading& reading, ProcessRoom& room, std::vector<Share>& out) {
+  if (reading.call.process_utilization == nullptr) return kFunctionNotFound;
+  unsigned count = 0;
+  const int code = fetch(room.samples, count, [&](unsigned* size, ProcessSample* samples) {
+    return reading.call.process_utilization(reading.device.handle, samples, size, reading.device.last_process_time_us);
+  });
+  if (code != kSuccess) return code;
+  for (unsigned i = 0; i < count; ++i) {
+    const ProcessSample& entry = room.samples[i];
+    out.push_back({entry.pid, entry.time_us, entry.sm, entry.memory, entry.encoder, entry.decoder, {}, {}});
+  }
+  return code;
+}
+
 // The newest sample of each process since the ones that were read before.
 void read_shares(Reading& reading, std::vector<DeviceProcess>& processes, ProcessRoom& room) {
   Device& device = reading.device;
-  if (reading.call.process_utilization == nullptr || device.is_mig_on || processes.empty()) return;
-  unsigned count = 0;
-  const int code = fetch(room.samples, count, [&](unsigned* size, ProcessSample* samples) {
-    return reading.call.process_utilization(device.handle, samples, size, device.last_process_time_us);
-  });
+  if (device.is_mig_on || processes.empty()) return;
+  std::vector<Share>& found = room.found;
+  found.clear();
+  int code = kFunctionNotFound;
+  if (!device.has_older_shares_alone) {
+    code = read_newer_shares(reading, room, found);
+    device.has_older_shares_alone =
+        code == kFunctionNotFound || code == kNotSupported || code == kArgumentVersionMismatch;
+  }
+  if (device.has_older_shares_alone) code = read_older_shares(reading, room, found);
   if (code == kGpuIsLost) reading.is_lost = true;
   if (code != kSuccess) return;
-  const auto begin = room.samples.begin();
-  const auto end = begin + count;
-  std::stable_sort(begin, end, [](const ProcessSample& a, const ProcessSample& b) { return a.time_us < b.time_us; });
-  for (auto sample = begin; sample != end; ++sample) {
-    device.last_process_time_us = std::max<unsigned long long>(device.last_process_time_us, sample->time_us);
-    for (DeviceProcess& process : processes) {
-      if (process.pid != sample->pid) continue;
-      process.sm_percent = percent(sample->sm);
-      process.memory_percent = percent(sample->memory);
-      process.encoder_percent = percent(sample->encoder);
-      process.decoder_percent = percent(sample->decoder);
+  std::stable_sort(found.begin(), found.end(), [](const Share& a, const Share& b) { return a.time_us < b.time_us; });
+  for (const Share& share : found) {
+    device.last_process_time_us = std::max<unsigned long long>(device.last_process_time_us, share.time_us);
+    put_share(processes, share);
+  }
+}
+
+// Clients of the Multi-Process Service are on a list of their own, and may be on that of compute processes too.
+void read_mps(Reading& reading, DeviceSample& sample, ProcessRoom& room) {
+  constexpr unsigned kSamplesBetweenLooks = 60;
+  Device& device = reading.device;
+  if (device.samples_until_mps > 0) {
+    --device.samples_until_mps;
+    return;
+  }
+  const Functions& call = reading.call;
+  std::vector<DeviceProcess>& clients = room.clients;
+  clients.clear();
+  const int code = read_list(reading, call.mps_v3, call.mps_v2, call.mps_v1, ProcessType::compute, clients, room);
+  if (code == kGpuIsLost) reading.is_lost = true;
+  if (clients.empty()) device.samples_until_mps = kSamplesBetweenLooks;
+  for (DeviceProcess& client : clients) {
+    client.is_mps = true;
+    const auto found = std::find_if(sample.processes.begin(), sample.processes.end(),
+                                    [&](const DeviceProcess& p) { return is_same(p, client); });
+    if (found == sample.processes.end()) {
+      sample.processes.push_back(client);
+    } else {
+      found->is_mps = true;
     }
   }
 }
@@ -135,6 +203,7 @@ void read_processes(Reading& reading, DeviceSample& sample, ProcessRoom& room, b
       read_list(reading, call.compute_v3, call.compute_v2, call.compute_v1, ProcessType::compute, processes, room);
   if (code == kGpuIsLost) reading.is_lost = true;
   sample.processes_state = code == kSuccess ? ValueState::known : state_of(code);
+  if (!reading.is_lost) read_mps(reading, sample, room);
   if (reading.is_lost) return;
   const int graphics_code =
       read_list(reading, call.graphics_v3, call.graphics_v2, call.graphics_v1, ProcessType::graphics, processes, room);
