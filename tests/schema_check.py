@@ -17,6 +17,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERBS = sorted(path.name.split(".")[0] for path in (ROOT / "docs" / "schemas").glob("*.schema.json"))
+LINE_VERBS = ("watch",)  # an object a line
 FILE_VERBS = ("diagnose", "info", "memory", "ops")
 VERB_IN_LINE = re.compile(r"\$\{?VRAMSCOPE\}?\S*\s+(?:--lang\s+\S+\s+)?(\w+)")
 
@@ -48,7 +49,9 @@ def golden_outputs():
         stdout = cmd.parent / "expected.stdout"
         verb = VERB_IN_LINE.search(line)
         if ("--json" in line or "--format json" in line) and stdout.exists() and verb and verb.group(1) in VERBS:
-            yield str(cmd.parent.relative_to(ROOT)), verb.group(1), stdout.read_text(encoding="utf-8")
+            text = stdout.read_text(encoding="utf-8")
+            for part in text.splitlines() if verb.group(1) in LINE_VERBS else [text]:
+                yield str(cmd.parent.relative_to(ROOT)), verb.group(1), part
 
 
 def example_outputs(program):
