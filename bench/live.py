@@ -36,7 +36,10 @@ set memory.used 61G
 set memory.free 18G
 set utilization.gpu 93
 set utilization.memory 41
-set temperature.gpu 62
+set temperature.0 62
+set clock.1 1755
+set clock.2 2619
+set clock.max.1 1980
 set power 520000
 set power.limit 700000
 """

@@ -48,7 +48,7 @@ std::string encoded_header(std::string_view raw) {
   constexpr std::size_t kLongestPlain = 900;  // a line of a mail has at most 998 characters
   const std::string text = printable(raw);
   if (is_plain(text) && text.size() <= kLongestPlain) return text;
-  constexpr std::size_t kBytesAWord = 42;  // 56 letters of base64 and "=?utf-8?B?" "?=": 68 characters
+  constexpr std::size_t kBytesAWord = 39;  // 52 letters of base64, "Subject: =?utf-8?B?" and "?=": 73 characters
   std::string encoded, word;
   const auto end_word = [&] {
     if (word.empty()) return;

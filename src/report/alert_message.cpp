@@ -111,7 +111,7 @@ std::string curve_text(const AlertEvent& event, const AlertMessageOptions& optio
   plotted.binary = event.curve_unit == AlertUnit::bytes || event.curve_unit == AlertUnit::bytes_per_second;
   plotted.format_value = plotted.binary ? +[](double value) { return format_bytes(std::llround(value)); }
                                         : +[](double value) { return fmt::format("{:g}", value); };
-  plotted.format_time = [](std::int64_t ns) { return format_duration(ns / 1'000'000'000 * 1'000'000'000); };
+  plotted.format_time = [](std::int64_t ns) { return alert_duration(ns, Wording::chosen_language); };
   const std::string name =
       event.curve_unit == AlertUnit::bytes ? worded(N_("memory used"), options.wording) : printable(event.metric);
   const char* unit = alert_unit_name(event.curve_unit);
@@ -195,6 +195,20 @@ std::string alert_place(const AlertSubject& subject) {
   return subject.mig ? fmt::format("GPU {} MIG {}", *subject.gpu, *subject.mig) : fmt::format("GPU {}", *subject.gpu);
 }
 
+std::string alert_duration(std::int64_t nanoseconds, Wording wording) {
+  constexpr std::int64_t kSecond = 1'000'000'000, kMinute = 60, kHour = 3600;
+  const std::int64_t seconds = nanoseconds / kSecond;
+  if (seconds >= kHour) {
+    return filled(worded(N_("{hours} h {minutes:02} min"), wording), fmt::arg("hours", seconds / kHour),
+                  fmt::arg("minutes", seconds % kHour / kMinute));
+  }
+  if (seconds >= kMinute) {
+    return filled(worded(N_("{minutes} min {seconds:02} s"), wording), fmt::arg("minutes", seconds / kMinute),
+                  fmt::arg("seconds", seconds % kMinute));
+  }
+  return fmt::format("{} s", seconds);
+}
+
 std::string alert_value(double value, AlertUnit unit, Wording wording) {
   if (!std::isfinite(value)) return worded(N_("N/A"), wording);
   const auto whole = [&] { return static_cast<std::int64_t>(std::llround(std::min(std::max(value, -9e18), 9e18))); };
@@ -221,10 +235,8 @@ std::string alert_value(double value, AlertUnit unit, Wording wording) {
       return fmt::format("{:g} ms", value);
     case AlertUnit::microseconds:
       return fmt::format("{:g} us", value);
-    case AlertUnit::nanoseconds: {
-      constexpr std::int64_t kSecond = 1'000'000'000;
-      return shown({whole() >= kSecond ? whole() / kSecond * kSecond : whole(), Unit::nanoseconds}, wording);
-    }
+    case AlertUnit::nanoseconds:
+      return alert_duration(whole(), wording);
     case AlertUnit::none:
       break;
   }

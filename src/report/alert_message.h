@@ -1,6 +1,7 @@
 #pragma once
 // An alert's event as a message for people and as JSON for machines.
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "model/alert.h"
@@ -26,6 +27,8 @@ AlertMessage alert_message(const AlertEvent& event, const AlertMessageOptions& o
 std::string alert_sentence(const AlertEvent& event, Wording wording);
 // "92.1 %", "37.50 GiB", "310.0 W"
 std::string alert_value(double value, AlertUnit unit, Wording wording);
+// "19 s", "20 min 05 s", "3 h 10 min"
+std::string alert_duration(std::int64_t nanoseconds, Wording wording);
 // "GPU 0", "GPU 7 MIG 1", "pid 4242"
 std::string alert_place(const AlertSubject& subject);
 

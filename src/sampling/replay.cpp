@@ -342,17 +342,23 @@ const LiveSample* ReplaySampler::sample() {
 
 }  // namespace
 
+std::unique_ptr<Sampler> play_back(std::unique_ptr<recording::Reader> reader, double speed) {
+  auto sampler = std::make_unique<ReplaySampler>(std::move(reader), speed);
+  if (!sampler->start()) return nullptr;
+  return sampler;
+}
+
 Result<std::unique_ptr<Sampler>> open_replay(const std::string& path, double speed) {
   auto reader = recording::Reader::open(path);
   if (!reader) return reader.error();
-  auto sampler = std::make_unique<ReplaySampler>(std::move(*reader), speed);
-  if (!sampler->start()) {
+  auto sampler = play_back(std::move(*reader), speed);
+  if (sampler == nullptr) {
     return Error{ExitCode::bad_input,
                  fmt::format(fmt::runtime(tr("{path} holds no samples of devices; record some with `vramscope watch "
                                              "--record FILE`.")),
                              fmt::arg("path", path))};
   }
-  return std::unique_ptr<Sampler>(std::move(sampler));
+  return sampler;
 }
 
 }  // namespace vramscope

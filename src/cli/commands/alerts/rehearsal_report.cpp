@@ -12,7 +12,7 @@ namespace vramscope {
 namespace {
 
 std::string after(std::int64_t at_ns) {
-  return filled(tr("after {time}"), fmt::arg("time", format_duration(at_ns / 1'000'000'000 * 1'000'000'000)));
+  return filled(tr("after {time}"), fmt::arg("time", alert_duration(at_ns, Wording::chosen_language)));
 }
 
 std::string channel_list(const std::vector<std::string>& channels) {
@@ -54,7 +54,8 @@ std::string nearest_text(const AlertRule& rule, const AlertReport& report) {
   }
   const std::string held =
       report.longest_held_ns > 0
-          ? " " + filled(tr("It held for {time} at most."), fmt::arg("time", format_duration(report.longest_held_ns)))
+          ? " " + filled(tr("It held for {time} at most."),
+                         fmt::arg("time", alert_duration(report.longest_held_ns, Wording::chosen_language)))
           : std::string();
   return filled(tr("The nearest value: {value}, {where}, {when}."), fmt::arg("where", where), fmt::arg("value", value),
                 fmt::arg("when", after(report.nearest->time_ns))) +
@@ -126,7 +127,7 @@ void write_rule(JsonWriter& json, const AlertRule& rule, const AlertReport& repo
 std::string rehearsal_text(const Rehearsal& rehearsal, const AlertPlan& plan) {
   std::string text;
   for (const RehearsedEvent& event : rehearsal.events) text += event_text(event, plan);
-  const std::string length = format_duration(rehearsal.played_ns / 1'000'000'000 * 1'000'000'000);
+  const std::string length = alert_duration(rehearsal.played_ns, Wording::chosen_language);
   text += filled(rehearsal.is_played_back ? tr("Played {time}, {count} samples:")
                                           : tr("Looked for {time}, {count} samples:"),
                  fmt::arg("time", length), fmt::arg("count", format_count(rehearsal.samples))) +
