@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/commands/smi/run.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "command_table.h"
@@ -107,8 +108,22 @@ std::vector<char*> with_verb(int argc, char** argv) {
   return arguments;
 }
 
+// The arguments of `smi`, when that is the verb or the program is called through a link named nvidia-smi. Scripts call
+// it often: it does without the parser of the other verbs, which takes longer than the answer.
+std::optional<std::vector<std::string>> smi_arguments(int argc, char** argv) {
+  std::string_view program = argc > 0 ? argv[0] : "";
+  program.remove_prefix(program.rfind('/') + 1);  // npos + 1 is 0
+  int first = 1;
+  if (program != "nvidia-smi") {
+    if (argc < 2 || std::string_view(argv[1]) != "smi") return std::nullopt;
+    first = 2;
+  }
+  return std::vector<std::string>(argv + std::min(first, argc), argv + argc);
+}
+
 int run_parsed(int argc, char** argv) {
   const bool has_language = choose_language(argc, argv);
+  if (const auto arguments = smi_arguments(argc, argv)) return run_smi(*arguments);
   CLI::App app(tr("The GPU memory check-up: where the memory is, what is wrong, and what to do."), "vramscope");
   translate_help(app);
   app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION, tr("Show the version"));

@@ -34,6 +34,8 @@ struct Notice {
 struct DeliveryProblem {
   std::string sentence;       // in the user's language
   bool is_permanent = false;  // another try cannot help
+  // The same for the same trouble, where the sentence holds times or the like; empty: the sentence itself.
+  std::string cause = {};
 };
 
 // A delivery looks at it once a second at least, and gives up when it is past: CLOCK_MONOTONIC.

@@ -111,30 +111,31 @@ int Transfer::progress(void* self, std::int64_t, std::int64_t, std::int64_t, std
 }
 
 DeliveryProblem connection_problem(const Transfer& transfer, int code) {
+  const std::string cause = fmt::format("curl {}", code);
   const auto say = [&](const char* text) {
     return fmt::format(fmt::runtime(text), fmt::arg("reason", transfer.reason(code)));
   };
   switch (code) {
     case kNoHost:
-      return {say(tr("the name of the server is not known ({reason})")), false};
+      return {say(tr("the name of the server is not known ({reason})")), false, cause};
     case kNoConnection:
-      return {say(tr("there is no connection to the server ({reason})")), false};
+      return {say(tr("there is no connection to the server ({reason})")), false, cause};
     case kTimedOut:
-      return {say(tr("the server did not answer in time ({reason})")), false};
+      return {say(tr("the server did not answer in time ({reason})")), false, cause};
     case kAborted:
-      return {tr("there was no time left"), false};
+      return {tr("there was no time left"), false, cause};
     case kBadCertificate:
       return {say(tr("the server's certificate is not trusted ({reason}); name the certificate of its authority as "
                      "ca_file in the configuration file")),
-              false};
+              false, cause};
     case kBadCaFile:
-      return {say(tr("the file named as ca_file cannot be used ({reason})")), false};
+      return {say(tr("the file named as ca_file cannot be used ({reason})")), false, cause};
     case kNoTls:
       return {say(tr("the server offers no encryption ({reason}); tls = \"none\" would send without it")), true};
     default:
       break;
   }
-  return {say(tr("it failed: {reason}")), false};
+  return {say(tr("it failed: {reason}")), false, cause};
 }
 
 }  // namespace vramscope::curl

@@ -146,8 +146,8 @@ void Outbox::work() {
       const std::int64_t now = steady_now_ns();
       for (Entry& other : waiting_) other.due_ns = std::min(other.due_ns, now);
     }
-    if (!last_reason_.empty()) tell(ChannelNews::working, entry->notice.subject, {});
-    last_reason_.clear();
+    if (!last_cause_.empty()) tell(ChannelNews::working, entry->notice.subject, {});
+    last_cause_.clear();
   }
 }
 
@@ -177,9 +177,10 @@ void Outbox::put_back(Entry entry, const DeliveryProblem& problem) {
     tell(ChannelNews::refused, subject, problem.sentence);
   } else if (is_late && !is_outdated) {
     tell(ChannelNews::given_up, subject, problem.sentence);
-  } else if (last_reason_ != problem.sentence) {
+  } else if (const std::string& cause = problem.cause.empty() ? problem.sentence : problem.cause;
+             last_cause_ != cause) {
     tell(ChannelNews::failing, subject, problem.sentence);
-    last_reason_ = problem.sentence;
+    last_cause_ = cause;
   }
 }
 

@@ -90,7 +90,7 @@ class Outbox {
   std::size_t delivered_ = 0;
   std::vector<Undelivered> lost_at_close_;
   // Of the thread alone.
-  std::string last_reason_;  // empty: working
+  std::string last_cause_;  // empty: working
   std::thread thread_;
 };
 

@@ -47,6 +47,15 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
+// No clock of a machine shows more; what does is damage. Leaves room for differences.
+constexpr std::int64_t kMostTimeNs = INT64_MAX / 4;
+// No metric is larger: 2^53 bytes, milliwatts …
+constexpr std::int64_t kMostValue = std::int64_t{1} << 53;
+
+bool is_time(std::int64_t time_ns) {
+  return time_ns >= 0 && time_ns <= kMostTimeNs;
+}
+
 // What a series is of.
 enum class Field : std::uint8_t { metric, used, sm, memory, encoder, decoder, cpu, rss, state };
 
@@ -80,10 +89,17 @@ class ReplaySampler : public Sampler, private recording::Visitor {
 
   // False: there is no moment with a device.
   bool start() {
-    while (has_moment_ = playback_.next(moment_), has_moment_) {
+    while (next_moment()) {
       if (!device_subjects_.empty()) return true;
     }
     return false;
+  }
+  // Passes over moments that no clock can show.
+  bool next_moment() {
+    do {
+      has_moment_ = playback_.next(moment_);
+    } while (has_moment_ && !is_time(moment_.time_ns));
+    return has_moment_;
   }
   const LiveSample* sample() override;
   std::int64_t due_ns() const override { return due_ns_; }
@@ -94,9 +110,10 @@ class ReplaySampler : public Sampler, private recording::Visitor {
   void on_attribute(SubjectId subject, std::string_view name, std::string_view value) override;
   void on_series(SeriesId id, SubjectId subject, std::string_view metric, std::string_view unit) override;
   void on_clock(const recording::ClockPoint& point) override {
-    if (point.clock == recording::Clock::realtime) real_offset_ns_ = point.value - point.time_ns;
+    const bool is_plausible = is_time(point.value) && is_time(point.time_ns);
+    if (point.clock == recording::Clock::realtime && is_plausible) real_offset_ns_ = point.value - point.time_ns;
   }
-  void take(const recording::Sample& sample);
+  void take(const recording::Sample& from);
   void build_devices();
   void build_processes();
 
@@ -181,7 +198,7 @@ void ReplaySampler::on_attribute(SubjectId subject, std::string_view name, std::
   } else if (name == "orphan") {
     host.is_orphan = text == "1";
   } else if (name == "start_time") {
-    host.process.start_time_ns = number;
+    host.process.start_time_ns = number && is_time(*number) ? number : std::nullopt;
   } else if (name == "type" && number && *number >= 0 && *number <= 2) {
     played.use.type = static_cast<ProcessType>(*number);
   } else if (name == "gpu_instance") {
@@ -218,7 +235,10 @@ void ReplaySampler::on_series(SeriesId id, SubjectId subject, std::string_view m
   }
 }
 
-void ReplaySampler::take(const recording::Sample& sample) {
+void ReplaySampler::take(const recording::Sample& from) {
+  recording::Sample sample = from;
+  // Beyond what can be: not told, rather than wrong.
+  if (sample.value < -kMostValue || sample.value > kMostValue) sample.validity = Validity::missing;
   const auto found = series_.find(sample.series);
   if (found == series_.end()) return;
   const SeriesTarget& target = found->second;
@@ -333,8 +353,7 @@ const LiveSample* ReplaySampler::sample() {
     first_time_ns_ = moment_.time_ns;
     began_ns_ = monotonic_now_ns();
   }
-  has_moment_ = playback_.next(moment_);
-  if (has_moment_ && speed_ > 0) {
+  if (next_moment() && speed_ > 0) {
     due_ns_ = began_ns_ + std::llround(static_cast<double>(moment_.time_ns - *first_time_ns_) / speed_);
   }
   return &sample_;

@@ -1,5 +1,6 @@
 """Servers for check_notify.py: SMTP by aiosmtpd, HTTP by the standard library, on free ports of this machine."""
 import http.server
+import logging
 import pathlib
 import socket
 import ssl
@@ -10,6 +11,7 @@ import time
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+logging.getLogger("mail.log").setLevel(logging.CRITICAL + 1)  # failed handshakes are part of the tests
 USER, PASSWORD = "gpu-user", "pa55-w0rd-of-mail"
 
 
@@ -49,7 +51,7 @@ class Mails:
     def authenticate(self, server, session, envelope, mechanism, data):
         good = isinstance(data, LoginPassword) and (data.login, data.password) == (USER.encode(), PASSWORD.encode())
         self.logins.append(good)
-        return AuthResult(success=good)
+        return AuthResult(success=good, handled=False)
 
 
 class MailServer:
@@ -70,11 +72,17 @@ class MailServer:
         self.controller = Controller(mails, hostname="127.0.0.1", port=self.port, **arguments)
 
     def __enter__(self):
-        # aiosmtpd looks whether the server is there with a plain connection, which a TLS socket does not answer.
         if self.controller.ssl_context:
-            self.controller._trigger_server = lambda: None
+            self.controller._trigger_server = self.greet
         self.controller.start()
         return self
+
+    # aiosmtpd looks whether the server is there by a connection of its own, and does not trust this certificate.
+    def greet(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with socket.create_connection(("127.0.0.1", self.port), 5) as plain, context.wrap_socket(plain) as secured:
+            secured.recv(100)
 
     def __exit__(self, *_):
         self.controller.stop()
