@@ -90,8 +90,9 @@ std::string gone_sentence(const AlertEvent& event, Wording wording) {
   }
   if (event.holders.size() > 1) {
     return filled(
-        worded(N_("{count} processes have ended or hold no GPU memory any more, the largest {process}."), wording),
-        fmt::arg("count", event.holders.size()), fmt::arg("process", process));
+        worded(N_("Several processes ({number}) have ended or hold no GPU memory any more, the largest {process}."),
+               wording),
+        fmt::arg("number", event.holders.size()), fmt::arg("process", process));
   }
   return filled(worded(N_("{where}: {process} has ended or holds no GPU memory any more."), wording),
                 fmt::arg("where", device_words(event.subject)), fmt::arg("process", process));

@@ -128,9 +128,9 @@ std::string rehearsal_text(const Rehearsal& rehearsal, const AlertPlan& plan) {
   std::string text;
   for (const RehearsedEvent& event : rehearsal.events) text += event_text(event, plan);
   const std::string length = alert_duration(rehearsal.played_ns, Wording::chosen_language);
-  text += filled(rehearsal.is_played_back ? tr("Played {time}, {count} samples:")
-                                          : tr("Looked for {time}, {count} samples:"),
-                 fmt::arg("time", length), fmt::arg("count", format_count(rehearsal.samples))) +
+  text += filled(rehearsal.is_played_back ? tr("Played {time} (samples: {number}):")
+                                          : tr("Looked for {time} (samples: {number}):"),
+                 fmt::arg("time", length), fmt::arg("number", format_count(rehearsal.samples))) +
           "\n";
   for (std::size_t rule = 0; rule < plan.rules.size(); ++rule) {
     text += rule_text(plan.rules[rule], rehearsal.reports[rule]);
