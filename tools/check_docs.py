@@ -37,7 +37,7 @@ def missing_verbs():
     text = readme.read_text(encoding="utf-8") if readme.exists() else ""
     for schema in sorted((ROOT / "docs" / "schemas").glob("*.schema.json")):
         verb = schema.name.split(".")[0]
-        if not re.search(rf"vramscope {verb}\b", text):
+        if verb != "alert" and not re.search(rf"vramscope {verb}\b", text):  # alert: of notices, not of a verb
             yield f"README.md does not show `vramscope {verb}`"
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -92,6 +93,37 @@ void translate_help(CLI::App& app) {
   app.set_help_flag("-h,--help", tr("Show this help"));
 }
 
+std::vector<std::string>& own_words() {
+  static std::vector<std::string> words;
+  return words;
+}
+
+// Takes a program's own words off the command line of `watch`: what stands behind "--", or from the first word on that
+// is neither an option nor an option's value. The number of arguments that are left.
+int cut_off_program(int argc, char** argv) {
+  constexpr std::string_view kFlags[] = {"--json", "--quiet", "--replace", "--ascii", "--help", "-h", "--version"};
+  bool is_watch = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--" && is_watch) {
+      own_words().assign(argv + i + 1, argv + argc);
+      return i;
+    }
+    if (argument.substr(0, 1) == "-") {
+      const bool is_flag = std::find(std::begin(kFlags), std::end(kFlags), argument) != std::end(kFlags);
+      if (!is_flag && argument.find('=') == argument.npos) ++i;  // its value
+    } else if (is_watch) {
+      own_words().assign(argv + i, argv + argc);
+      return i;
+    } else if (argument == "watch") {
+      is_watch = true;
+    } else {
+      return argc;  // another verb
+    }
+  }
+  return argc;
+}
+
 // Options without a verb are those of `status`.
 std::vector<char*> with_verb(int argc, char** argv) {
   static char status[] = "status";
@@ -122,6 +154,7 @@ std::optional<std::vector<std::string>> smi_arguments(int argc, char** argv) {
 }
 
 int run_parsed(int argc, char** argv) {
+  argc = cut_off_program(argc, argv);
   const bool has_language = choose_language(argc, argv);
   if (const auto arguments = smi_arguments(argc, argv)) return run_smi(*arguments);
   CLI::App app(tr("The GPU memory check-up: where the memory is, what is wrong, and what to do."), "vramscope");
@@ -172,6 +205,10 @@ int run_parsed(int argc, char** argv) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& program_words() {
+  return own_words();
+}
 
 int run(int argc, char** argv) {
   try {

@@ -7,8 +7,9 @@ namespace vramscope {
 namespace {
 
 constexpr std::array<MetricInfo, kMetricCount> kTable = {{
-#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) \
-  {Metric::id, name, aliases, MetricUnit::unit, MetricKind::kind, SmiPrint::print, SmiMissing::missing, Cost::cost, dcgm},
+#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm)               \
+  {Metric::id,          name,       aliases, MetricUnit::unit, MetricKind::kind, SmiPrint::print, \
+   SmiMissing::missing, Cost::cost, dcgm},
 #include "model/metric_list.h"
 #undef VRAMSCOPE_METRIC
 }};

@@ -94,7 +94,8 @@ inline constexpr std::size_t kMetricCount = 0
     ;
 #undef VRAMSCOPE_METRIC
 
-#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) +(MetricUnit::unit == MetricUnit::text ? 1 : 0)
+#define VRAMSCOPE_METRIC(id, name, aliases, unit, kind, print, missing, cost, dcgm) \
+  +(MetricUnit::unit == MetricUnit::text ? 1 : 0)
 inline constexpr std::size_t kTextMetricCount = 0
 #include "model/metric_list.h"
     ;

@@ -88,7 +88,9 @@ TEST(GrowthWatch, OneLongerInputAndStepsAreNoGrowth) {
   const Watched step = watch(24, 1, [](double t) { return t < 3600 ? 8000.0 : 16000.0; });
   EXPECT_LT(step.so_far_s, 0);
   EXPECT_LT(step.growing_s, 0);
-  const Watched steps = watch(24, 1, [](double t) { return 1024.0 * (t < 180 ? 12 : t < 540 ? 16 : t < 1500 ? 19 : 21); });
+  const Watched steps = watch(24, 1, [](double t) {
+    return 1024.0 * (t < 180 ? 12 : t < 540 ? 16 : t < 1500 ? 19 : 21);
+  });
   EXPECT_LT(steps.growing_s, 0);
 }
 

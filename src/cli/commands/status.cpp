@@ -87,7 +87,8 @@ std::function<ExitCode()> declare(CLI::App& app) {
   app.add_option("--look", options->look, tr("How long to look, for what one moment does not tell: 30s, 5m"));
   app.add_flag("--all", options->all, tr("Show every process, not the ten largest of each GPU"));
   app.add_flag("--json", options->json_flag, tr("Print JSON for machines"));
-  add_choice(app, "--format", options->format, {"text", "json"}, tr("text or json; --json is the same as --format json"))
+  add_choice(app, "--format", options->format, {"text", "json"},
+             tr("text or json; --json is the same as --format json"))
       ->type_name("");
   add_choice(app, "--fail-on", options->fail_on, {severity_name(Severity::warning), severity_name(Severity::error)},
              tr("Exit with 1 when a finding is at least that severe: warning, error"))

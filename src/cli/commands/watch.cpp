@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "cli/app.h"
+#include "cli/commands/watch/program.h"
 #include "cli/commands/watch/session.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -14,6 +16,8 @@
 #include "system/files.h"
 #include "system/process_tree.h"
 #include "text/catalogue.h"
+#include "text/utf8.h"
+#include "text/width.h"
 
 namespace vramscope {
 
@@ -59,6 +63,7 @@ ExitCode run(const WatchOptions& options) {
   const Descriptor signals = ending_signals();  // before any thread starts: all must leave them to us
   auto session = WatchSession::open(options);
   if (!session) return fail(session.error());
+  if (!options.command.empty()) return watch_program(options, **session, signals);
   return watch_devices(options, **session, signals, duration_ns);
 }
 
@@ -73,7 +78,11 @@ std::function<ExitCode()> declare(CLI::App& app) {
   app.add_flag("--replace", options->replace, tr("Overwrite the recording when it exists"));
   app.add_flag("--json", options->json, tr("Print JSON for machines"));
   app.add_flag("--quiet", options->quiet, tr("Tell problems alone"));
-  return [options] { return run(*options); };
+  app.footer(tr("COMMAND: a program to start and to watch, with its arguments; its options are not ours."));
+  return [options] {
+    options->command = program_words();
+    return run(*options);
+  };
 }
 
 }  // namespace

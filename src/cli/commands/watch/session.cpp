@@ -61,6 +61,16 @@ void WatchTeller::say(const std::string& text, Severity severity) {
   write(line + text + "\n");
 }
 
+void WatchTeller::tell_end(int exit_code, int signal, const std::string& how, const std::string& why,
+                           Severity severity) {
+  if (!json_) {
+    say(why.empty() ? how : how + " " + why, severity);
+    return;
+  }
+  if (quiet_ && severity == Severity::info) return;
+  write(end_json(recording::read_clocks().realtime_ns, exit_code, signal, how, why, severity));
+}
+
 WatchSession::WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler)
     : sampler_(std::move(sampler)), teller_(!options.command.empty(), options.json, options.quiet) {}
 

@@ -37,6 +37,8 @@ class WatchTeller {
   void tell(const AlertEvent& event);
   // A sentence of the watch itself; not for machines.
   void say(const std::string& text, Severity severity = Severity::info);
+  // How and why the watched program ended. Told even when quiet, unless it ended well.
+  void tell_end(int exit_code, int signal, const std::string& how, const std::string& why, Severity severity);
   void write(const std::string& text);
 
  private:
