@@ -177,9 +177,10 @@ ExitCode watch_program(const WatchOptions& options, WatchSession& session, const
   before.cgroup = find_memory_cgroup(roots, child->pid());
   count_kills(roots, before);
   std::set<std::int64_t> pids;
-  while (!child->poll_end()) {
+  while (true) {
     follow_tree(roots, child->pid(), pids, session);
-    session.sample_if_due();
+    session.sample_if_due();  // once at least, however short the program is
+    if (child->poll_end()) break;
     pollfd ready[2] = {{signals.get(), POLLIN, 0}, {child->descriptor(), POLLIN, 0}};
     const int wait_ms = child->descriptor() >= 0 ? session.wait_ms() : std::min(session.wait_ms(), 50);
     poll(ready, child->descriptor() >= 0 ? 2 : 1, wait_ms);
