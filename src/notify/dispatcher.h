@@ -16,7 +16,7 @@ Notice notice_of(const AlertEvent& event);
 
 class Dispatcher {
  public:
-  // `report` is called by threads of the channels, one call at a time.
+  // `report` is called by threads of the channels, and by the one that posts; one call at a time.
   Dispatcher(NotifySettings settings, OutboxOptions options, std::function<void(const ChannelReport&)> report);
 
   // The channel's number, by which events are posted; the same for the same words. An Error is one sentence.

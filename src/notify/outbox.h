@@ -50,7 +50,7 @@ struct Undelivered {
 
 class Outbox {
  public:
-  // `report` is called by the outbox's thread, once for each change.
+  // `report` is called once for each change, by the outbox's thread; of a dropped notice by the one that posts.
   Outbox(OpenChannel channel, OutboxOptions options, std::function<void(const ChannelReport&)> report);
   ~Outbox();  // close(0)
   Outbox(const Outbox&) = delete;
