@@ -106,7 +106,7 @@ def calls(machine):
     return found
 
 
-def start_cost(machine, program, folder, turns=60):
+def start_cost(machine, program, folder, turns=200):
     """Milliseconds from start to exit of a two-field query and of an empty program, medians of turns in pairs."""
     source = folder / "empty.c"
     source.write_text("int main(void) { return 0; }\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 #include "cli/alert_options.h"
 
+#include "cli/options.h"
 #include "fmt/format.h"
 #include "text/catalogue.h"
 
@@ -10,8 +11,10 @@ void add_alert_options(CLI::App& app, AlertOptions& options) {
                  tr("Warn when a rule holds, as 'memory.used > 90% for 30s' (docs/alerts.md); may be given again"))
       ->type_name(tr("RULE"))
       ->allow_extra_args(false);
-  app.add_option("--notify", options.channels,
-                 tr("Send notices there: mail:ADDRESS, webhook:URL, command:SHELL, desktop; may be given again"))
+  suggest(
+      app.add_option("--notify", options.channels,
+                     tr("Send notices there: mail:ADDRESS, webhook:URL, command:SHELL, desktop; may be given again")),
+      {"mail:", "webhook:", "command:", "desktop"})
       ->type_name(tr("CHANNEL"))
       ->allow_extra_args(false);
   app.add_option("--config", options.config, tr("Configuration file in place of ~/.config/vramscope/config.toml"))

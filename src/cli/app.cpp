@@ -166,7 +166,7 @@ int run_parsed(int argc, char** argv) {
          "3 the machine lacks something, 4 bad input."));
   app.fallthrough();
   std::string language_name;
-  app.add_option("--lang", language_name, tr("Language of what people read: en or zh"));
+  suggest(app.add_option("--lang", language_name, tr("Language of what people read: en or zh")), {"en", "zh"});
   std::optional<std::size_t> width;
   add_number(app, "--width", width, {0, 10'000},
              tr("Fit text to this many columns, at least 40; 0 shows every column of wide tables"));

@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 
+#include "cli/options.h"
+#include "devices/backends/sim/scenario.h"
 #include "fmt/format.h"
+#include "monitor/alert_units.h"
 #include "text/catalogue.h"
 #include "text/utf8.h"
 #include "text/width.h"
@@ -14,19 +16,8 @@
 namespace vramscope {
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || !(number > 0)) return std::nullopt;
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1e9},   {"ms", 1e6},   {"s", 1e9},    {"sec", 1e9},
-                                                            {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
-  for (const auto& [name, factor] : kUnits) {
-    if (unit != name) continue;
-    const double nanoseconds = number * factor;
-    if (nanoseconds < 1 || nanoseconds > 9e18) return std::nullopt;
-    return std::llround(nanoseconds);
-  }
-  return std::nullopt;
+  const auto with_unit = read_duration_ns(text);
+  return with_unit ? with_unit : read_duration_ns(std::string(text) + "s");
 }
 
 Error duration_error(std::string_view option, std::string_view word) {
@@ -36,10 +27,14 @@ Error duration_error(std::string_view option, std::string_view word) {
 }
 
 void add_live_options(CLI::App& app, LiveOptions& options) {
-  app.add_option("--device", options.device,
-                 tr("Which devices: nvml, or sim:NAME to play a scenario (docs/scenarios.md)"));
-  app.add_option("--replay", options.replay, tr("Play a recording (.vrs) in place of devices"));
-  app.add_option("--speed", options.speed, tr("How fast to play a scenario or a recording: 1, 60, max"));
+  std::vector<std::string> devices{"nvml"};
+  for (const std::string_view name : sim::built_in_names()) devices.push_back("sim:" + std::string(name));
+  suggest(app.add_option("--device", options.device,
+                         tr("Which devices: nvml, or sim:NAME to play a scenario (docs/scenarios.md)")),
+          devices);
+  app.add_option("--replay", options.replay, tr("Play a recording (.vrs) in place of devices"))->type_name(tr("FILE"));
+  suggest(app.add_option("--speed", options.speed, tr("How fast to play a scenario or a recording: 1, 60, max")),
+          {"1", "60", "max"});
 }
 
 Result<SamplerOptions> LiveOptions::sampler_options() const {

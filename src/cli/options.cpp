@@ -36,13 +36,32 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<st
 
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& target, std::vector<std::string> choices,
                         const std::string& help) {
-  const auto take = [name, &target, all = std::move(choices)](const std::string& text) {
+  const auto take = [name, &target, all = choices](const std::string& text) {
     if (const std::string problem = choice_problem(name, text, all); !problem.empty()) {
       throw CLI::ValidationError(problem);
     }
     target = text;
   };
-  return app.add_option_function<std::string>(name, take, help);
+  return suggest(app.add_option_function<std::string>(name, take, help), choices);
+}
+
+// CLI11 has no place for them: they are the name of a validator that is switched off.
+constexpr char kBetweenWords = ' ';
+
+CLI::Option* suggest(CLI::Option* option, const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : std::string(1, kBetweenWords)) + word;
+  CLI::Validator carrier([](std::string&) { return std::string(); }, "", list);
+  carrier.active(false);
+  return option->check(carrier);
+}
+
+std::vector<std::string> suggestions(CLI::Option& option) {
+  try {
+    return CLI::detail::split(option.get_validator()->get_name(), kBetweenWords);
+  } catch (const CLI::OptionNotFound&) {  // it has no validator
+    return {};
+  }
 }
 
 std::string choice_problem(const std::string& name, const std::string& word, const std::vector<std::string>& choices) {

@@ -9,8 +9,6 @@ namespace {
 
 // A GPU's memory is full for a rule that has fired when less than this share of it is left.
 constexpr double kFullShare = 0.02;
-// Growth that is not certain yet must have gone on for so long: the warm-up of a healthy run is over by then.
-constexpr std::int64_t kShortestEarlyGrowthNs = 5LL * 60 * 1'000'000'000;
 
 AlertTruth judge(const AlertRule& rule, double value) {
   if (compare(value, rule.comparison, rule.threshold)) return AlertTruth::yes;
@@ -70,11 +68,8 @@ void read_full(const AlertRule& rule, const AlertLook& look, const DeviceSample&
   const std::int64_t total = *device.number(Metric::memory_total);
   const std::int64_t usable = total - device.number(Metric::memory_reserved).value_or(0);
   const std::int64_t used = *device.number(Metric::memory_used);
-  const Growth& growth = history->growth.growth();
-  const bool is_early =
-      growth.state == GrowthState::so_far && look.sample.time_ns - growth.since_ns < kShortestEarlyGrowthNs;
   const auto left_ns = look.monitor.time_until_full_ns(*history);
-  if (left_ns && !is_early) {
+  if (left_ns) {
     reading.value = static_cast<double>(*left_ns);
     const double within = static_cast<double>(rule.within_ns);
     reading.truth = *reading.value <= within                        ? AlertTruth::yes

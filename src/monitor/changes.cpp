@@ -40,18 +40,18 @@ Change make_change(const LiveSample& sample, const DeviceSample* device, ChangeK
   const DeviceSample& gpu = device->parent ? sample.devices()[static_cast<std::size_t>(*device->parent)] : *device;
   change.gpu = gpu.index;
   change.gpu_uuid = std::string(device->text(Metric::uuid));
-  change.message.arguments.emplace_back("gpu", text_of(label_of(sample, *device)));
+  change.message.arguments.emplace_back("gpu", text_value(label_of(sample, *device)));
   return change;
 }
 
 void add_holder_arguments(const HolderHistory& holder, Change& change) {
   change.pid = holder.key.pid;
   Arguments& arguments = change.message.arguments;
-  arguments.emplace_back("pid", text_of(std::to_string(holder.key.pid)));
-  arguments.emplace_back("process", text_of(short_name(holder)));
-  arguments.emplace_back("user", text_of(holder.user.empty() ? "?" : printable(holder.user)));
+  arguments.emplace_back("pid", text_value(std::to_string(holder.key.pid)));
+  arguments.emplace_back("process", text_value(short_name(holder)));
+  arguments.emplace_back("user", text_value(holder.user.empty() ? "?" : printable(holder.user)));
   const auto used = holder.memory_used.last();
-  arguments.emplace_back("used", used ? bytes_of(used->value) : text_of("N/A"));
+  arguments.emplace_back("used", used ? bytes_value(used->value) : text_value("N/A"));
 }
 
 const DeviceSample* device_named(const LiveSample& sample, const std::string& uuid) {
@@ -79,10 +79,10 @@ std::optional<Change> growth_change(const LiveSample& sample, const DeviceSample
       break;
   }
   Arguments& arguments = change->message.arguments;
-  arguments.emplace_back("rate", rate_of(growth.bytes_per_hour));
-  arguments.emplace_back("grown", bytes_of(growth.grown_bytes));
+  arguments.emplace_back("rate", bytes_per_hour(growth.bytes_per_hour));
+  arguments.emplace_back("grown", bytes_value(growth.grown_bytes));
   const std::int64_t since_ns = (sample.time_ns - growth.since_ns) / kSecondNs * kSecondNs;
-  arguments.emplace_back("since", duration_of(since_ns));
+  arguments.emplace_back("since", time_value(since_ns));
   return change;
 }
 
@@ -92,7 +92,7 @@ void add_time_left(const Monitor& monitor, const DeviceHistory* device, Change& 
   const auto left = monitor.time_until_full_ns(*device);
   if (!left) return;
   change.message.id = with_time;
-  change.message.arguments.emplace_back("left", duration_of(*left / kSecondNs * kSecondNs));
+  change.message.arguments.emplace_back("left", time_value(*left / kSecondNs * kSecondNs));
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
   const std::int64_t xid = device.number(Metric::xid_last).value_or(state.xid);
   if (xid > 0 && xid != state.xid && !device.parent) {
     Change& change = tell(ChangeKind::driver_error, Severity::warning, N_("GPU {gpu}: the driver reported Xid {xid}"));
-    change.message.arguments.emplace_back("xid", text_of(std::to_string(xid)));
+    change.message.arguments.emplace_back("xid", text_value(std::to_string(xid)));
   }
   state.xid = xid;
   if (device.is_lost) return;
@@ -194,8 +194,8 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
                                : tell(ChangeKind::memory_normal, Severity::info,
                                       N_("GPU {gpu}: {share} of the memory is in use, {free} are free again"));
       const std::int64_t free = *usable_bytes(device) - *device.number(Metric::memory_used);
-      change.message.arguments.emplace_back("share", share_of(*share));
-      change.message.arguments.emplace_back("free", bytes_of(std::max<std::int64_t>(free, 0)));
+      change.message.arguments.emplace_back("share", share_value(*share));
+      change.message.arguments.emplace_back("free", bytes_value(std::max<std::int64_t>(free, 0)));
     }
     state.is_high = is_high;
   }

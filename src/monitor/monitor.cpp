@@ -129,7 +129,8 @@ const HolderHistory* Monitor::find_holder(const ProcessKey& key, std::string_vie
 }
 
 std::optional<std::int64_t> Monitor::time_until_full_ns(const DeviceHistory& device) const {
-  constexpr std::int64_t kFewestSoFarNs = 120'000'000'000;  // a warm-up would be over
+  constexpr std::int64_t kFewestSoFarNs = 300'000'000'000;  // a warm-up would be over
+  constexpr std::int64_t kRhythmNs = 120'000'000'000;
   constexpr double kNanosecondsAnHour = 3600e9;
   const Growth& growth = device.growth.growth();
   const auto last = device.memory_used.last();
@@ -138,7 +139,7 @@ std::optional<std::int64_t> Monitor::time_until_full_ns(const DeviceHistory& dev
   }
   if (growth.state == GrowthState::so_far && last->time_ns - growth.since_ns < kFewestSoFarNs) return std::nullopt;
   // The highest of its rhythm decides, not where it is just now.
-  const auto range = device.memory_used.range_since(std::max(growth.since_ns, last->time_ns - kFewestSoFarNs));
+  const auto range = device.memory_used.range_since(std::max(growth.since_ns, last->time_ns - kRhythmNs));
   const std::int64_t usable = *device.memory_total_bytes - device.memory_reserved_bytes.value_or(0);
   const std::int64_t room = usable - std::max(last->value, range ? range->second : 0);
   const double time_ns =

@@ -1,7 +1,6 @@
 #include "monitor/verdict_rule.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "text/catalogue.h"
 #include "text/utf8.h"
@@ -30,25 +29,6 @@ std::vector<Verdict> judge(const VerdictInput& input) {
   return all;
 }
 
-Value bytes_of(std::int64_t bytes) {
-  return {bytes, Unit::bytes};
-}
-Value share_of(double share) {
-  return {share, Unit::share};
-}
-Value count_of(std::int64_t count) {
-  return {count, Unit::count};
-}
-Value rate_of(double bytes_per_hour) {
-  return {static_cast<std::int64_t>(std::llround(bytes_per_hour)), Unit::bytes_per_hour};
-}
-Value duration_of(std::int64_t nanoseconds) {
-  return {nanoseconds, Unit::nanoseconds};
-}
-Value text_of(std::string text) {
-  return {std::move(text), Unit::none};
-}
-
 std::string process_name(const LiveSample& sample, std::int64_t pid) {
   const HostProcess* host = sample.find(pid);
   if (host == nullptr || host->presence != Presence::seen) return "pid " + std::to_string(pid);
@@ -67,8 +47,8 @@ Verdict about_device(const LiveSample& sample, const DeviceSample& device, const
   verdict.gpu_uuid = std::string(device.text(Metric::uuid));
   std::string gpu_name = std::to_string(gpu.index);
   if (device.parent) gpu_name += " MIG " + std::to_string(device.index);
-  verdict.finding.arguments = {{"gpu", text_of(std::move(gpu_name))},
-                               {"name", text_of(printable(device.text(Metric::name)))}};
+  verdict.finding.arguments = {{"gpu", text_value(std::move(gpu_name))},
+                               {"name", text_value(printable(device.text(Metric::name)))}};
   return verdict;
 }
 
@@ -77,21 +57,21 @@ Verdict about_process(const LiveSample& sample, const DeviceSample& device, cons
   Verdict verdict = about_device(sample, device, id, severity);
   verdict.pid = process.pid;
   Arguments& arguments = verdict.finding.arguments;
-  arguments.emplace_back("pid", text_of(std::to_string(process.pid)));
-  arguments.emplace_back("process", text_of(process_name(sample, process.pid)));
+  arguments.emplace_back("pid", text_value(std::to_string(process.pid)));
+  arguments.emplace_back("process", text_value(process_name(sample, process.pid)));
   const HostProcess* host = sample.find(process.pid);
   const bool has_user = host != nullptr && host->process.user;
-  arguments.emplace_back("user", text_of(has_user ? printable(*host->process.user) : "?"));
-  arguments.emplace_back("used", process.used_bytes ? bytes_of(*process.used_bytes) : text_of("N/A"));
+  arguments.emplace_back("user", text_value(has_user ? printable(*host->process.user) : "?"));
+  arguments.emplace_back("used", process.used_bytes ? bytes_value(*process.used_bytes) : text_value("N/A"));
   if (process.used_bytes) {
-    verdict.finding.evidence.push_back({N_("memory held"), bytes_of(*process.used_bytes), {}});
+    verdict.finding.evidence.push_back({N_("memory held"), bytes_value(*process.used_bytes), {}});
   }
   if (host != nullptr && host->age_ns) {
-    verdict.finding.evidence.push_back({N_("age of the process"), duration_of(*host->age_ns), {}});
+    verdict.finding.evidence.push_back({N_("age of the process"), time_value(*host->age_ns), {}});
   }
   if (host != nullptr && host->process.ppid && *host->process.ppid > 0) {
-    Evidence parent{N_("parent"), text_of(std::to_string(*host->process.ppid)), {}};
-    if (host->parent_name) parent.where = {"{name}", {{"name", text_of(printable(*host->parent_name))}}};
+    Evidence parent{N_("parent"), text_value(std::to_string(*host->process.ppid)), {}};
+    if (host->parent_name) parent.where = {"{name}", {{"name", text_value(printable(*host->parent_name))}}};
     verdict.finding.evidence.push_back(std::move(parent));
   }
   return verdict;
@@ -130,11 +110,11 @@ void add_largest_holders(const LiveSample& sample, const DeviceSample& device, V
     const HostProcess* host = sample.find(process->pid);
     const bool has_user = host != nullptr && host->process.user;
     verdict.finding.evidence.push_back({N_("held by a process"),
-                                        bytes_of(*process->used_bytes),
+                                        bytes_value(*process->used_bytes),
                                         {N_("{pid} {process}, {user}"),
-                                         {{"pid", text_of(std::to_string(process->pid))},
-                                          {"process", text_of(process_name(sample, process->pid))},
-                                          {"user", text_of(has_user ? printable(*host->process.user) : "?")}}}});
+                                         {{"pid", text_value(std::to_string(process->pid))},
+                                          {"process", text_value(process_name(sample, process->pid))},
+                                          {"user", text_value(has_user ? printable(*host->process.user) : "?")}}}});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/verdict.h"
 #include "monitor/monitor.h"
+#include "rules/arguments.h"
 #include "sampling/live_sample.h"
 
 namespace vramscope {
@@ -41,12 +42,5 @@ void add_largest_holders(const LiveSample& sample, const DeviceSample& device, V
 // "python3 train.py" or "pid 4242", safe to print.
 std::string process_name(const LiveSample& sample, std::int64_t pid);
 bool has_mig_devices(const LiveSample& sample, const DeviceSample& device);
-
-Value bytes_of(std::int64_t bytes);
-Value share_of(double share);
-Value count_of(std::int64_t count);
-Value rate_of(double bytes_per_hour);
-Value duration_of(std::int64_t nanoseconds);
-Value text_of(std::string text);
 
 }  // namespace vramscope

@@ -62,6 +62,11 @@ struct ClockPoint {
   std::int64_t value = 0;
 };
 
+// No clock of a machine shows more; what does is damage. Leaves room for sums and differences.
+inline bool is_plausible_time(std::int64_t time_ns) {
+  return time_ns >= 0 && time_ns <= INT64_MAX / 4;
+}
+
 struct Totals {
   std::int64_t chunks = 0;  // before the `end` chunk
   std::int64_t samples = 0;

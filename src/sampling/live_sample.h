@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "devices/backend.h"
-#include "system/memory_events.h"
 #include "system/process.h"
 
 namespace vramscope {
@@ -34,7 +33,6 @@ struct LiveSample {
   // Owned by the sampler, filled again by its next sample.
   const std::vector<DeviceSample>* device_list = nullptr;
   std::vector<HostProcess> processes;  // by pid, each once
-  HostMemory host;                     // empty where the host is not this machine
   bool is_played_back = false;         // simulated or recorded: its pids are not of this machine
 
   const std::vector<DeviceSample>& devices() const { return *device_list; }

@@ -47,14 +47,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-// No clock of a machine shows more; what does is damage. Leaves room for differences.
-constexpr std::int64_t kMostTimeNs = INT64_MAX / 4;
 // No metric is larger: 2^53 bytes, milliwatts …
 constexpr std::int64_t kMostValue = std::int64_t{1} << 53;
-
-bool is_time(std::int64_t time_ns) {
-  return time_ns >= 0 && time_ns <= kMostTimeNs;
-}
 
 // What a series is of.
 enum class Field : std::uint8_t { metric, used, sm, memory, encoder, decoder, cpu, rss, state };
@@ -98,7 +92,7 @@ class ReplaySampler : public Sampler, private recording::Visitor {
   bool next_moment() {
     do {
       has_moment_ = playback_.next(moment_);
-    } while (has_moment_ && !is_time(moment_.time_ns));
+    } while (has_moment_ && !recording::is_plausible_time(moment_.time_ns));
     return has_moment_;
   }
   const LiveSample* sample() override;
@@ -110,7 +104,7 @@ class ReplaySampler : public Sampler, private recording::Visitor {
   void on_attribute(SubjectId subject, std::string_view name, std::string_view value) override;
   void on_series(SeriesId id, SubjectId subject, std::string_view metric, std::string_view unit) override;
   void on_clock(const recording::ClockPoint& point) override {
-    const bool is_plausible = is_time(point.value) && is_time(point.time_ns);
+    const bool is_plausible = recording::is_plausible_time(point.value) && recording::is_plausible_time(point.time_ns);
     if (point.clock == recording::Clock::realtime && is_plausible) real_offset_ns_ = point.value - point.time_ns;
   }
   void take(const recording::Sample& from);
@@ -198,7 +192,7 @@ void ReplaySampler::on_attribute(SubjectId subject, std::string_view name, std::
   } else if (name == "orphan") {
     host.is_orphan = text == "1";
   } else if (name == "start_time") {
-    host.process.start_time_ns = number && is_time(*number) ? number : std::nullopt;
+    host.process.start_time_ns = number && recording::is_plausible_time(*number) ? number : std::nullopt;
   } else if (name == "type" && number && *number >= 0 && *number <= 2) {
     played.use.type = static_cast<ProcessType>(*number);
   } else if (name == "gpu_instance") {

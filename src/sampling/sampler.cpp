@@ -43,7 +43,6 @@ class LiveSampler : public Sampler {
     sample_.time_ns = monotonic_now_ns();
     sample_.real_time_ns = clock_ns(CLOCK_REALTIME);
     if (options_.wanted.processes) processes_.join(sample_);
-    sample_.host = read_host_memory(options_.roots);
     return &sample_;
   }
   std::int64_t due_ns() const override { return due_ns_; }

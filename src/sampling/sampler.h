@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "sampling/live_sample.h"
+#include "system/roots.h"
 
 namespace vramscope {
 

@@ -135,14 +135,17 @@ ExitCode run_ops(const OpsOptions& options) {
 std::function<ExitCode()> declare_ops(CLI::App& app) {
   const auto options = std::make_shared<OpsOptions>();
   add_input_options(app, options->input);
-  app.add_option(
-         "--sort", options->sort,
-         fmt::format(fmt::runtime(tr("Column to sort by, highest first: {list}")), fmt::arg("list", sort_key_list())))
+  const std::vector<std::string_view> keys = sort_keys();
+  suggest(app.add_option("--sort", options->sort,
+                         fmt::format(fmt::runtime(tr("Column to sort by, highest first: {list}")),
+                                     fmt::arg("list", sort_key_list()))),
+          {keys.begin(), keys.end()})
       ->type_name("KEY");
   add_number(app, "--limit", options->limit, {},
              tr("Rows at most, 0 for all; 100 by default, all with --json and --csv"));
-  app.add_option("--group-by", options->groups,
-                 tr("Split rows by shape, stack, step or annotation; several are joined by commas"))
+  suggest(app.add_option("--group-by", options->groups,
+                         tr("Split rows by shape, stack, step or annotation; several are joined by commas")),
+          {"shape", "stack", "step", "annotation"})
       ->delimiter(',')
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

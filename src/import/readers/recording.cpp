@@ -61,11 +61,6 @@ class StreamBytes : public recording::RandomBytes {
   std::int64_t begin_ = 0;
 };
 
-// No clock of a machine shows more; what does is damage. Leaves room for differences.
-bool is_time(std::int64_t time_ns) {
-  return time_ns >= 0 && time_ns <= INT64_MAX / 4;
-}
-
 struct Gpu {
   std::string name;
   std::int32_t index = -1;
@@ -93,16 +88,16 @@ class Contents : public recording::Visitor {
     if (metric == "memory.total") series_[id].is_total = true;
   }
   void on_clock(const recording::ClockPoint& point) override {
-    const bool is_plausible = is_time(point.value) && is_time(point.time_ns);
+    const bool is_plausible = recording::is_plausible_time(point.value) && recording::is_plausible_time(point.time_ns);
     if (point.clock == recording::Clock::realtime && is_plausible) offset_ns_ = point.value - point.time_ns;
   }
   void on_event(const recording::Event& event) override {
-    if (is_time(event.time_ns)) take_time(event.time_ns);
+    if (recording::is_plausible_time(event.time_ns)) take_time(event.time_ns);
   }
   void on_samples(const std::vector<recording::Sample>& samples) override {
     std::map<std::int64_t, std::map<SubjectId, std::int64_t>> moments;
     for (const recording::Sample& sample : samples) {
-      if (!is_time(sample.time_ns)) continue;
+      if (!recording::is_plausible_time(sample.time_ns)) continue;
       take_time(sample.time_ns);
       const auto found = series_.find(sample.series);
       if (found == series_.end()) continue;

@@ -50,12 +50,12 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
     Verdict verdict =
         about_device(input.sample, device, "driver-error", meaning != nullptr ? meaning->severity : Severity::warning);
     Finding& finding = verdict.finding;
-    finding.arguments.emplace_back("xid", text_of(std::to_string(*xid)));
+    finding.arguments.emplace_back("xid", text_value(std::to_string(*xid)));
     finding.title = N_("GPU {gpu}: the driver reported Xid {xid}");
     finding.summary =
         meaning != nullptr ? meaning->summary : N_("The number is listed in NVIDIA's document \"XID Errors\".");
     finding.fix = N_("`sudo dmesg | grep -i xid` shows when and for which process.");
-    finding.evidence.push_back({N_("last Xid"), text_of(std::to_string(*xid)), {}});
+    finding.evidence.push_back({N_("last Xid"), text_value(std::to_string(*xid)), {}});
     verdicts.push_back(std::move(verdict));
   }
 }

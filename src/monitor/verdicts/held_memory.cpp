@@ -77,11 +77,12 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
       if (history != nullptr && history->idle_since_ns) idle_ns = input.sample.time_ns - *history->idle_since_ns;
       Verdict verdict = about_process(input.sample, device, process, "held-memory", Severity::warning);
       Arguments& arguments = verdict.finding.arguments;
-      arguments.emplace_back("idle", duration_of(idle_ns));
-      arguments.emplace_back("parent", text_of(host->process.ppid ? std::to_string(*host->process.ppid) : "PARENT"));
+      arguments.emplace_back("idle", time_value(idle_ns));
+      arguments.emplace_back("parent", text_value(host->process.ppid ? std::to_string(*host->process.ppid) : "PARENT"));
       if (!explain(verdict.finding, *host, idle_ns)) continue;
       if (host->process.state) {
-        verdict.finding.evidence.push_back({N_("state in /proc"), text_of(std::string(1, *host->process.state)), {}});
+        verdict.finding.evidence.push_back(
+            {N_("state in /proc"), text_value(std::string(1, *host->process.state)), {}});
       }
       verdicts.push_back(std::move(verdict));
     }

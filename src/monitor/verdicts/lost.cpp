@@ -18,10 +18,10 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
            "power, cooling and the slot, and have the card replaced.");
     const DeviceHistory* history = history_of(input.monitor, device);
     if (history != nullptr && history->lost_since_ns && history->memory_used.last()) {
-      finding.evidence.push_back({N_("lost for"), duration_of(input.sample.time_ns - *history->lost_since_ns), {}});
+      finding.evidence.push_back({N_("lost for"), time_value(input.sample.time_ns - *history->lost_since_ns), {}});
     }
     const std::string_view bus = device.text(Metric::pci_bus_id);
-    if (!bus.empty()) finding.evidence.push_back({N_("PCI address"), text_of(std::string(bus)), {}});
+    if (!bus.empty()) finding.evidence.push_back({N_("PCI address"), text_value(std::string(bus)), {}});
     verdicts.push_back(std::move(verdict));
   }
 }

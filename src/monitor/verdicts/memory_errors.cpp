@@ -37,7 +37,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
     finding.summary = N_("The memory of {name} reports faults of its own; programs are not the cause.");
     finding.fix = sign.fix;
     const auto add = [&](const char* what, Metric metric) {
-      if (const auto number = device.number(metric)) finding.evidence.push_back({what, count_of(*number), {}});
+      if (const auto number = device.number(metric)) finding.evidence.push_back({what, count_value(*number), {}});
     };
     add(N_("uncorrected errors since the last reset"), Metric::ecc_errors_uncorrected_volatile_total);
     add(N_("uncorrected errors ever"), Metric::ecc_errors_uncorrected_aggregate_total);

@@ -44,13 +44,13 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   Verdict verdict =
       about_device(input.sample, device, "memory-full-idle", is_long ? Severity::warning : Severity::info);
   Finding& finding = verdict.finding;
-  finding.arguments.emplace_back("share", share_of(*share));
-  finding.arguments.emplace_back("busy", count_of(is_long ? busy->second : *busy_now));
+  finding.arguments.emplace_back("share", share_value(*share));
+  finding.arguments.emplace_back("busy", count_value(is_long ? busy->second : *busy_now));
   explain(finding, is_long);
   finding.confidence = is_long ? 0.8 : 0.3;
-  finding.evidence.push_back({N_("memory used"), bytes_of(*device.number(Metric::memory_used)), {}});
-  finding.evidence.push_back({N_("highest utilisation, percent"), count_of(busy->second), {}});
-  if (is_long) finding.evidence.push_back({N_("looked for"), duration_of(input.sample.time_ns - first->time_ns), {}});
+  finding.evidence.push_back({N_("memory used"), bytes_value(*device.number(Metric::memory_used)), {}});
+  finding.evidence.push_back({N_("highest utilisation, percent"), count_value(busy->second), {}});
+  if (is_long) finding.evidence.push_back({N_("looked for"), time_value(input.sample.time_ns - first->time_ns), {}});
   add_largest_holders(input.sample, device, verdict);
   verdicts.push_back(std::move(verdict));
 }

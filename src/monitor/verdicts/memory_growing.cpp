@@ -44,10 +44,10 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   Verdict verdict = base_verdict(input, device, holder, is_soon ? Severity::error : Severity::warning);
   Finding& finding = verdict.finding;
   finding.confidence = 0.8;
-  finding.arguments.emplace_back("rate", rate_of(growth.bytes_per_hour));
-  finding.arguments.emplace_back("grown", bytes_of(growth.grown_bytes));
-  finding.arguments.emplace_back("since", duration_of(input.sample.time_ns - growth.since_ns));
-  if (until_full) finding.arguments.emplace_back("left", duration_of(*until_full));
+  finding.arguments.emplace_back("rate", bytes_per_hour(growth.bytes_per_hour));
+  finding.arguments.emplace_back("grown", bytes_value(growth.grown_bytes));
+  finding.arguments.emplace_back("since", time_value(input.sample.time_ns - growth.since_ns));
+  if (until_full) finding.arguments.emplace_back("left", time_value(*until_full));
   finding.title =
       until_full ? N_("GPU {gpu}: memory keeps growing and is full in {left}") : N_("GPU {gpu}: memory keeps growing");
   finding.summary = holder != nullptr
@@ -57,8 +57,8 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
       N_("Record its memory history (torch.cuda.memory._record_memory_history() at the start, "
          "torch.cuda.memory._dump_snapshot() after a while) and read it with `vramscope memory SNAPSHOT`: it "
          "names the line that allocates what stays.");
-  finding.evidence.push_back({N_("growth"), rate_of(growth.bytes_per_hour), {}});
-  if (until_full) finding.evidence.push_back({N_("time until the memory is full"), duration_of(*until_full), {}});
+  finding.evidence.push_back({N_("growth"), bytes_per_hour(growth.bytes_per_hour), {}});
+  if (until_full) finding.evidence.push_back({N_("time until the memory is full"), time_value(*until_full), {}});
   verdicts.push_back(std::move(verdict));
 }
 

@@ -15,15 +15,15 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   Finding& finding = verdict.finding;
   const std::int64_t used = *device.number(Metric::memory_used);
   const std::int64_t usable = *usable_bytes(device);
-  finding.arguments.emplace_back("share", share_of(*share));
-  finding.arguments.emplace_back("free", bytes_of(usable > used ? usable - used : 0));
+  finding.arguments.emplace_back("share", share_value(*share));
+  finding.arguments.emplace_back("free", bytes_value(usable > used ? usable - used : 0));
   finding.title = N_("GPU {gpu}: {share} of the memory is in use");
   finding.summary = N_("{free} are left. What needs more than that at once fails.");
   finding.fix = N_(
       "If a run there fails or is to grow: make its batches smaller, or end what is not needed. Servers that take most "
       "of the memory at start (vLLM, JAX) look like this when they are well.");
-  finding.evidence.push_back({N_("memory used"), bytes_of(used), {}});
-  finding.evidence.push_back({N_("memory that can be used"), bytes_of(usable), {}});
+  finding.evidence.push_back({N_("memory used"), bytes_value(used), {}});
+  finding.evidence.push_back({N_("memory that can be used"), bytes_value(usable), {}});
   add_largest_holders(input.sample, device, verdict);
   verdicts.push_back(std::move(verdict));
 }

@@ -35,8 +35,8 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   Verdict verdict = about_device(input.sample, device, "unaccounted-memory", Severity::warning);
   Finding& finding = verdict.finding;
   finding.confidence = 0.7;
-  finding.arguments.emplace_back("missing", bytes_of(missing));
-  finding.arguments.emplace_back("unknown", count_of(unknown));
+  finding.arguments.emplace_back("missing", bytes_value(missing));
+  finding.arguments.emplace_back("unknown", count_value(unknown));
   finding.title = N_("GPU {gpu}: {missing} are in use that no process accounts for");
   if (unknown > 0) {
     // Windows, WSL, and processes of others: the driver does not tell.
@@ -52,12 +52,12 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
         N_("`sudo fuser -v /dev/nvidia*` on the host lists who has the device open; a container sees its own processes "
            "alone. If nobody has it open, `sudo nvidia-smi --gpu-reset -i {gpu}` gives the memory back.");
   }
-  finding.evidence.push_back({N_("memory used"), bytes_of(*used), {}});
+  finding.evidence.push_back({N_("memory used"), bytes_value(*used), {}});
   finding.evidence.push_back({N_("held by processes that are told"),
-                              bytes_of(held),
+                              bytes_value(held),
                               {NN_("{count} process", "{count} processes"),
-                               {{"count", count_of(static_cast<std::int64_t>(device.processes.size()))}}}});
-  if (foreign > 0) finding.evidence.push_back({N_("processes that are not in /proc here"), count_of(foreign), {}});
+                               {{"count", count_value(static_cast<std::int64_t>(device.processes.size()))}}}});
+  if (foreign > 0) finding.evidence.push_back({N_("processes that are not in /proc here"), count_value(foreign), {}});
   verdicts.push_back(std::move(verdict));
 }
 

@@ -14,7 +14,6 @@
 #include "report/watch_lines.h"
 #include "system/child.h"
 #include "system/memory_events.h"
-#include "system/process_tree.h"
 #include "text/catalogue.h"
 #include "text/curve.h"
 #include "text/format.h"
@@ -47,12 +46,6 @@ void pass_on(const Descriptor& signals, Child& child) {
   while (read(signals.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_code <= 0) child.send(static_cast<int>(info.ssi_signo));
   }
-}
-
-void follow_tree(const Roots& roots, pid_t pid, std::set<std::int64_t>& pids, WatchSession& session) {
-  pids.insert(pid);
-  for (const std::int32_t child : descendants(roots, pid)) pids.insert(child);
-  session.follow(pids);
 }
 
 // The device that the program filled, within the last seconds; null for none.
@@ -176,9 +169,8 @@ ExitCode watch_program(const WatchOptions& options, WatchSession& session, const
   HostKills before;
   before.cgroup = find_memory_cgroup(roots, child->pid());
   count_kills(roots, before);
-  std::set<std::int64_t> pids;
   while (true) {
-    follow_tree(roots, child->pid(), pids, session);
+    session.follow_tree(child->pid());
     session.sample_if_due();  // once at least, however short the program is
     if (child->poll_end()) break;
     pollfd ready[2] = {{signals.get(), POLLIN, 0}, {child->descriptor(), POLLIN, 0}};
@@ -189,6 +181,7 @@ ExitCode watch_program(const WatchOptions& options, WatchSession& session, const
   const ChildEnd end = *child->poll_end();
   HostKills after = before;
   count_kills(roots, after);
+  const std::set<std::int64_t>& pids = session.followed();
   const bool is_well = end.shell_code() == 0;
   const DeviceHistory* full = is_well ? nullptr : filled_device(session.monitor(), pids);
   const std::string name = elide_middle(printable(options.command[0]), 40);

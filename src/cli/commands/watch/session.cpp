@@ -12,6 +12,7 @@
 #include "report/phrases.h"
 #include "report/watch_lines.h"
 #include "system/host.h"
+#include "system/process_tree.h"
 #include "text/catalogue.h"
 #include "text/format.h"
 #include "text/terminal.h"
@@ -81,6 +82,7 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
   if (!sampler_options) return sampler_options.error();
   if (options.live.interval.empty() && plan->config.interval_ns)
     sampler_options->interval_ns = *plan->config.interval_ns;
+  sampler_options->wanted.metrics |= metrics_of(plan->rules);  // costly ones are asked for by name alone
   auto sampler = open_sampler(*sampler_options);
   if (!sampler) return sampler.error();
   auto session = std::unique_ptr<WatchSession>(new WatchSession(options, std::move(*sampler)));
@@ -170,8 +172,10 @@ void WatchSession::begin(const WatchOptions& options, const SamplerOptions& samp
   teller_.say(text);
 }
 
-void WatchSession::follow(std::set<std::int64_t> pids) {
-  log_.follow(std::move(pids));
+void WatchSession::follow_tree(std::int32_t pid) {
+  followed_.insert(pid);
+  for (const std::int32_t child : descendants(Roots(), pid)) followed_.insert(child);
+  log_.follow(followed_);
 }
 
 int WatchSession::wait_ms() const {

@@ -56,8 +56,10 @@ class WatchSession {
   bool sample_if_due();
   // Milliseconds until the next sample, for poll(2); at most a second.
   int wait_ms() const;
-  // Which processes concern the watch.
-  void follow(std::set<std::int64_t> pids);
+  // The process, and all that it has started so far, are what concerns the watch: those that ended meanwhile too.
+  void follow_tree(std::int32_t pid);
+  const std::set<std::int64_t>& followed() const { return followed_; }
+  bool is_played_back() const { return sampler_->is_played_back(); }
   // Lines at the end: what was highest, what the recording holds.
   void finish();
 
@@ -88,6 +90,7 @@ class WatchSession {
   std::vector<ChannelReport> reports_;      // from the channels' threads, not told yet
   std::unique_ptr<Dispatcher> dispatcher_;  // ends before what its reports go to
   WatchTeller teller_;
+  std::set<std::int64_t> followed_;
   const LiveSample* last_ = nullptr;
 };
 
