@@ -64,7 +64,8 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   json.member("confidence", finding.confidence);
   json.member("summary", std::string_view(summary_of(finding, Wording::english)));
   json.key("evidence");
-  write_evidence(json, finding, input.sources.size() < 2 ? std::string_view() : std::string_view(finding.source));
+  write_evidence(json, finding.evidence, finding.arguments,
+                 input.sources.size() < 2 ? std::string_view() : std::string_view(finding.source));
   json.member("fix", std::string_view(fix_for_machines(finding)));
   json.member("doc", std::string_view("docs/rules/" + finding.rule + ".md"));
   json.end_object();
@@ -157,15 +158,16 @@ const char* severity_name(Severity severity) {
   return "error";
 }
 
-void write_evidence(JsonWriter& json, const Finding& finding, std::string_view path) {
+void write_evidence(JsonWriter& json, const std::vector<Evidence>& evidence, const Arguments& arguments,
+                    std::string_view path) {
   json.begin_array();
-  for (const Evidence& evidence : finding.evidence) {
+  for (const Evidence& each : evidence) {
     json.begin_object();
-    json.member("what", std::string_view(sentence(evidence.what, finding.arguments, Wording::english)));
-    write_value(json.key("value"), evidence.value);
-    json.member("unit", unit_name(evidence.value.unit));
-    json.member("where", std::string_view(behind_path(
-                             path, sentence(evidence.where.id, evidence.where.arguments, Wording::english))));
+    json.member("what", std::string_view(sentence(each.what, arguments, Wording::english)));
+    write_value(json.key("value"), each.value);
+    json.member("unit", unit_name(each.value.unit));
+    json.member("where",
+                std::string_view(behind_path(path, sentence(each.where.id, each.where.arguments, Wording::english))));
     json.end_object();
   }
   json.end_array();

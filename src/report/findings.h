@@ -3,6 +3,7 @@
 // people and in English for machines.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/finding.h"
 #include "report/json.h"
@@ -24,11 +25,15 @@ const char* unit_name(Unit unit);
 const char* severity_name(Severity severity);
 
 // The evidence as the array of a JSON object that is being written. `path`: stands before each place; may be empty.
-void write_evidence(JsonWriter& json, const Finding& finding, std::string_view path);
+void write_evidence(JsonWriter& json, const std::vector<Evidence>& evidence, const Arguments& arguments,
+                    std::string_view path);
 // The advice in English, in one text.
 std::string fix_for_machines(const Finding& finding);
 // "WARNING" in its colour.
 std::string severity_label(Severity severity);
+
+// "What to do: …", or a numbered list, indented; empty without advice.
+std::string advice_text(const std::vector<Message>& advice);
 
 std::string findings_text(const Case& input, const Verdicts& verdicts);
 // docs/schemas/diagnose.schema.json

@@ -83,23 +83,10 @@ std::string code_lines(std::string_view code) {
   return out;
 }
 
-// One piece of advice goes on in the line, several are numbered.
-std::string fix_text(const Finding& finding) {
-  std::vector<std::string> all;
-  const auto add = [&](const char* id, const Arguments& arguments) {
-    std::string text = printable(sentence(id, arguments, Wording::chosen_language));
-    if (!text.empty()) all.push_back(std::move(text));
-  };
-  add(finding.fix, finding.arguments);
-  for (const Message& fix : finding.fixes) add(fix.id, fix.arguments);
-  if (all.size() == 1) {
-    return wrapped(fmt::format(fmt::runtime(tr("What to do: {fix}")), fmt::arg("fix", all.front())), 2);
-  }
-  std::string text = wrapped(tr("What to do, in this order:"), 2);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    text += wrap(fmt::format("{}. {}", i + 1, all[i]), text_columns(), 2, 3);
-  }
-  return text;
+std::vector<Message> all_advice(const Finding& finding) {
+  std::vector<Message> all = {{finding.fix, finding.arguments}};
+  all.insert(all.end(), finding.fixes.begin(), finding.fixes.end());
+  return all;
 }
 
 std::string finding_page(const Case& input, const Finding& finding) {
@@ -115,7 +102,7 @@ std::string finding_page(const Case& input, const Finding& finding) {
   if (input.sources.size() > 1) text += wrap(shown_path(finding.source), line_columns(), 2, 2);
   text += "\n" + wrapped(printable(summary_of(finding, Wording::chosen_language)), 2) + "\n" + evidence_text(finding) +
           "\n";
-  text += fix_text(finding);
+  text += advice_text(all_advice(finding));
   if (!finding.fix_code.empty()) text += "\n" + code_lines(finding.fix_code) + "\n";
   text += wrap(fmt::format(fmt::runtime(tr("More: {page}")), fmt::arg("page", page_of(finding.rule))), line_columns(),
                2, 2) +
@@ -223,6 +210,24 @@ std::vector<Line> skipped_lines(const Case& input, const Verdicts& verdicts) {
 }
 
 }  // namespace
+
+// One piece of advice goes on in the line, several are numbered.
+std::string advice_text(const std::vector<Message>& advice) {
+  std::vector<std::string> all;
+  for (const Message& each : advice) {
+    std::string text = printable(sentence(each.id, each.arguments, Wording::chosen_language));
+    if (!text.empty()) all.push_back(std::move(text));
+  }
+  if (all.empty()) return {};
+  if (all.size() == 1) {
+    return wrapped(fmt::format(fmt::runtime(tr("What to do: {fix}")), fmt::arg("fix", all.front())), 2);
+  }
+  std::string text = wrapped(tr("What to do, in this order:"), 2);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    text += wrap(fmt::format("{}. {}", i + 1, all[i]), text_columns(), 2, 3);
+  }
+  return text;
+}
 
 std::string severity_label(Severity severity) {
   switch (severity) {

@@ -157,7 +157,7 @@ void write_verdicts(JsonWriter& json, const std::vector<Verdict>& verdicts) {
     json.member("title", std::string_view(english(finding.title)));
     json.member("summary", std::string_view(summary_of(finding, Wording::english)));
     json.key("evidence");
-    write_evidence(json, finding, {});
+    write_evidence(json, finding.evidence, finding.arguments, {});
     json.member("fix", std::string_view(fix_for_machines(finding)));
     json.end_object();
   }

@@ -100,24 +100,4 @@ std::string alert_line_json(const AlertEvent& event) {
   return json.text();
 }
 
-std::string end_json(std::int64_t real_time_ns, int exit_code, int signal, const std::string& how,
-                     const std::string& why, Severity severity) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("time_ns", real_time_ns);
-  json.member("kind", "ended");
-  json.member("severity", severity_name(severity));
-  json.member("message", std::string_view(how));
-  json.key("end").begin_object();
-  if (signal != 0) {
-    json.member("signal", static_cast<std::int64_t>(signal));
-  } else {
-    json.member("exit_code", static_cast<std::int64_t>(exit_code));
-  }
-  if (!why.empty()) json.member("why", std::string_view(why));
-  json.end_object();
-  json.end_object();
-  return json.text();
-}
-
 }  // namespace vramscope

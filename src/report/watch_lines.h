@@ -16,9 +16,6 @@ std::string change_json(const Change& change);
 // An alert, likewise.
 std::string alert_line(const AlertEvent& event);
 std::string alert_line_json(const AlertEvent& event);
-// The end of the watched program, likewise. `signal` 0: it ended by itself.
-std::string end_json(std::int64_t real_time_ns, int exit_code, int signal, const std::string& how,
-                     const std::string& why, Severity severity);
 // "20:15:03", in the user's time zone, of a unix time.
 std::string time_of_day(std::int64_t real_time_ns);
 

@@ -4,8 +4,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "cli/app.h"
 #include "cli/commands/watch/program.h"
@@ -13,11 +14,11 @@
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "command_table.h"
-#include "fmt/format.h"
 #include "system/files.h"
+#include "system/followed_process.h"
+#include "system/process_tree.h"
+#include "system/relayed_child.h"
 #include "text/catalogue.h"
-#include "text/utf8.h"
-#include "text/width.h"
 
 namespace vramscope {
 
@@ -32,39 +33,63 @@ Descriptor ending_signals() {
   return Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-bool is_gone(std::int32_t pid) {
-  return kill(pid, 0) != 0 && errno == ESRCH;
-}
+// A process that runs already, with all that it starts.
+class Target {
+ public:
+  explicit Target(FollowedProcess process) : process_(std::move(process)), end_(Roots(), process_.name(), false) {}
 
-Error no_such_process(std::size_t pid) {
-  return {ExitCode::machine,
-          fmt::format(fmt::runtime(tr("There is no process {pid} here; `vramscope status` lists those "
-                                      "that use a GPU.")),
-                      fmt::arg("pid", pid))};
-}
+  void follow(WatchSession& session) {
+    std::set<std::int64_t> pids = {process_.key().pid};
+    for (const std::int32_t pid : descendants(Roots(), process_.key().pid)) pids.insert(pid);
+    session.follow(pids);
+    end_.see(pids, session.last_sample(), monotonic_now_ns());
+  }
+  int descriptor() const { return process_.descriptor(); }
+  bool has_ended() const { return process_.has_ended(); }
+  EndReason reason(const Monitor& monitor) {
+    kernel_.update();
+    EndWatch::End end;
+    end.end.pid = process_.key().pid;
+    end.time_ns = monotonic_now_ns();
+    end.real_time_ns = recording::read_clocks().realtime_ns;
+    return end_.explain(end, monitor, kernel_);
+  }
+
+ private:
+  FollowedProcess process_;
+  EndWatch end_;
+  KernelNews kernel_;
+};
 
 // Everything on the machine, or a process that runs already, until it ends.
 ExitCode watch_devices(const WatchOptions& options, WatchSession& session, const Descriptor& signals,
                        std::int64_t duration_ns) {
-  const auto target = static_cast<std::int32_t>(options.pid.value_or(0));
-  const bool is_here = target != 0 && !session.is_played_back();
-  if (is_here && is_gone(target)) return fail(no_such_process(*options.pid));
+  std::optional<Target> target;
+  if (options.pid && !session.is_played_back()) {
+    auto process = FollowedProcess::open(static_cast<std::int32_t>(*options.pid));
+    if (!process) return fail(process.error());
+    target.emplace(std::move(*process));
+  }
+  std::optional<EndReason> end;
   while (true) {
-    if (target != 0) session.follow_tree(target);
+    if (target) {
+      target->follow(session);
+    } else if (options.pid) {
+      session.follow({static_cast<std::int64_t>(*options.pid)});
+    }
     if (!session.sample_if_due()) break;
     if (duration_ns > 0 && session.elapsed_ns() >= duration_ns) break;
-    if (is_here && is_gone(target)) {
-      // It is not our child: only its parent is told how it ended.
-      session.teller().say(fmt::format(fmt::runtime(tr("Process {pid} has ended; how, only the one that started it is "
-                                                       "told.")),
-                                       fmt::arg("pid", target)),
-                           Severity::warning);
+    if (target && target->has_ended()) {
+      end = target->reason(session.monitor());
       break;
     }
-    pollfd ready{signals.get(), POLLIN, 0};
-    if (poll(&ready, 1, session.wait_ms()) > 0) break;
+    pollfd ready[2] = {{signals.get(), POLLIN, 0}, {target ? target->descriptor() : -1, POLLIN, 0}};
+    poll(ready, 2, session.wait_ms());
+    if ((ready[0].revents & POLLIN) != 0) break;
   }
+  if (end) session.record_end(*end, -1);
   session.finish();
+  if (end) session.teller().tell_end(*end, -1);
   return ExitCode::ok;
 }
 
@@ -79,10 +104,12 @@ ExitCode run(const WatchOptions& options) {
     return fail({ExitCode::usage, tr("A program that the watch starts is watched until it ends; leave out --pid and "
                                      "--duration.")});
   }
-  const Descriptor signals = ending_signals();  // before any thread starts: all must leave them to us
+  // Before any thread starts: all must leave these signals to us.
+  if (!options.command.empty()) RelayedChild::block_signals();
+  const Descriptor signals = options.command.empty() ? ending_signals() : Descriptor();
   auto session = WatchSession::open(options);
   if (!session) return fail(session.error());
-  if (!options.command.empty()) return watch_program(options, **session, signals);
+  if (!options.command.empty()) return watch_program(options, **session);
   return watch_devices(options, **session, signals, duration_ns);
 }
 

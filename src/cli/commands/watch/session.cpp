@@ -8,11 +8,11 @@
 #include "cli/inputs.h"
 #include "fmt/format.h"
 #include "report/alert_message.h"
+#include "report/end_reason.h"
 #include "report/findings.h"
 #include "report/phrases.h"
 #include "report/watch_lines.h"
 #include "system/host.h"
-#include "system/process_tree.h"
 #include "text/catalogue.h"
 #include "text/format.h"
 #include "text/terminal.h"
@@ -62,14 +62,17 @@ void WatchTeller::say(const std::string& text, Severity severity) {
   write(line + text + "\n");
 }
 
-void WatchTeller::tell_end(int exit_code, int signal, const std::string& how, const std::string& why,
-                           Severity severity) {
-  if (!json_) {
-    say(why.empty() ? how : how + " " + why, severity);
-    return;
-  }
+void WatchTeller::tell_end(const EndReason& reason, std::int64_t lasted_ns) {
+  const Severity severity = end_severity(reason);
   if (quiet_ && severity == Severity::info) return;
-  write(end_json(recording::read_clocks().realtime_ns, exit_code, signal, how, why, severity));
+  if (json_) return write(end_json(recording::read_clocks().realtime_ns, reason, lasted_ns));
+  if (const std::string curve = end_curve_text(reason); !curve.empty()) say(curve);
+  const std::string why = why_text(reason, Wording::chosen_language);
+  std::string text = printable(end_sentence(reason, lasted_ns, Wording::chosen_language));
+  if (!why.empty()) text += (language() == "zh" ? "" : " ") + printable(why);
+  std::string details = end_details_text(reason);
+  if (!details.empty()) details.pop_back();  // say() ends the line
+  say(details.empty() ? text : text + "\n" + details, severity);
 }
 
 WatchSession::WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler)
@@ -157,6 +160,9 @@ void WatchSession::close_alerts() {
 }
 
 void WatchSession::begin(const WatchOptions& options, const SamplerOptions& sampler_options) {
+  interval_ns_ = sampler_options.interval_ns;
+  const bool is_about_all = !options.pid && options.command.empty();
+  if (is_about_all && !sampler_->is_played_back()) gone_ = std::make_unique<GoneProcesses>(sampler_options.roots);
   if (options.pid) {
     log_.follow({static_cast<std::int64_t>(*options.pid)});
   } else if (!options.command.empty()) {
@@ -172,9 +178,12 @@ void WatchSession::begin(const WatchOptions& options, const SamplerOptions& samp
   teller_.say(text);
 }
 
-void WatchSession::follow_tree(std::int32_t pid) {
-  followed_.insert(pid);
-  for (const std::int32_t child : descendants(Roots(), pid)) followed_.insert(child);
+void WatchSession::follow(const std::set<std::int64_t>& pids) {
+  std::set<std::int64_t> kept = pids;
+  for (const HolderHistory& holder : monitor_.holders()) {
+    if (followed_.count(holder.key.pid) != 0) kept.insert(holder.key.pid);
+  }
+  followed_ = std::move(kept);
   log_.follow(followed_);
 }
 
@@ -198,6 +207,12 @@ bool WatchSession::sample_if_due() {
   for (const Change& change : changes) teller_.tell(change);
   record(*sample, changes);
   alert(*sample);
+  if (gone_ != nullptr) {
+    for (const EndReason& reason : gone_->add(*sample, monitor_)) {
+      teller_.tell_end(reason, -1);
+      record_end(reason, -1);
+    }
+  }
   tell_reports();
   return true;
 }
@@ -211,6 +226,15 @@ void WatchSession::record(const LiveSample& sample, const std::vector<Change>& c
     if (!error) error = std::move(failed);
   }
   if (error) teller_.say(error->message, Severity::warning);
+}
+
+void WatchSession::record_end(const EndReason& reason, std::int64_t lasted_ns) {
+  if (recorder_ == nullptr) return;
+  const std::string why = why_text(reason, Wording::english);
+  const std::string how = end_sentence(reason, lasted_ns, Wording::english);
+  const int code = reason.signal ? 128 + *reason.signal : reason.exit_code.value_or(0);
+  recorder_->add_event(recording::EventKind::exit_reason, monitor_.last_time_ns(), reason.pid, code,
+                       why.empty() ? how : how + " " + why);
 }
 
 void WatchSession::finish() {

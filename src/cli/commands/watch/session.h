@@ -10,7 +10,9 @@
 #include "base/result.h"
 #include "cli/alert_options.h"
 #include "cli/live.h"
+#include "model/end_reason.h"
 #include "monitor/changes.h"
+#include "monitor/gone_processes.h"
 #include "monitor/monitor.h"
 #include "sampling/recorder.h"
 #include "sampling/sampler.h"
@@ -38,7 +40,8 @@ class WatchTeller {
   // A sentence of the watch itself; not for machines.
   void say(const std::string& text, Severity severity = Severity::info);
   // How and why the watched program ended. Told even when quiet, unless it ended well.
-  void tell_end(int exit_code, int signal, const std::string& how, const std::string& why, Severity severity);
+  // `lasted_ns` below 0: it was not started by us.
+  void tell_end(const EndReason& reason, std::int64_t lasted_ns);
   void write(const std::string& text);
 
  private:
@@ -56,10 +59,11 @@ class WatchSession {
   bool sample_if_due();
   // Milliseconds until the next sample, for poll(2); at most a second.
   int wait_ms() const;
-  // The process, and all that it has started so far, are what concerns the watch: those that ended meanwhile too.
-  void follow_tree(std::int32_t pid);
-  const std::set<std::int64_t>& followed() const { return followed_; }
+  // These processes are what concerns the watch, with those of earlier calls that have used a device.
+  void follow(const std::set<std::int64_t>& pids);
+  std::int64_t interval_ns() const { return interval_ns_; }
   bool is_played_back() const { return sampler_->is_played_back(); }
+  void record_end(const EndReason& reason, std::int64_t lasted_ns);
   // Lines at the end: what was highest, what the recording holds.
   void finish();
 
@@ -91,6 +95,8 @@ class WatchSession {
   std::unique_ptr<Dispatcher> dispatcher_;  // ends before what its reports go to
   WatchTeller teller_;
   std::set<std::int64_t> followed_;
+  std::unique_ptr<GoneProcesses> gone_;  // null where the watch is about one program, and for what is played back
+  std::int64_t interval_ns_ = 0;
   const LiveSample* last_ = nullptr;
 };
 

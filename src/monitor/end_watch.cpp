@@ -1,0 +1,128 @@
+#include "monitor/end_watch.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace vramscope {
+
+namespace {
+
+// Number of the machine's first pid namespace: PROC_PID_INIT_INO in Linux' include/linux/proc_ns.h.
+constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;
+
+bool is_first_pid_namespace(const Roots& roots) {
+  struct stat facts {};
+  return stat((roots.proc + "/self/ns/pid").c_str(), &facts) == 0 && facts.st_ino == kFirstPidNamespace;
+}
+
+std::string name_of(const Roots& roots, std::int32_t pid) {
+  auto name = read_file(roots.proc + "/" + std::to_string(pid) + "/comm");
+  if (!name) return {};
+  while (!name->empty() && name->back() == '\n') name->pop_back();
+  return *name;
+}
+
+}  // namespace
+
+KernelNews::KernelNews(const Roots& roots, const std::string& path)
+    : are_pids_the_kernels_(is_first_pid_namespace(roots)) {
+  if (auto log = KernelLog::open(std::nullopt, path)) log_ = std::move(*log);
+}
+
+void KernelNews::update() {
+  if (!log_) return;
+  for (auto events = log_->poll(); !events.empty(); events = log_->poll()) {
+    for (KernelEvent& event : events) events_.push_back(std::move(event));
+    while (events_.size() > kMostEvents) events_.pop_front();
+  }
+}
+
+EndWatch::EndWatch(Roots roots, std::string program, bool is_child, std::int64_t look_back_ns)
+    : roots_(std::move(roots)), program_(std::move(program)), is_child_(is_child), look_back_ns_(look_back_ns) {
+  host_before_ = host_later_ = read_host_memory(roots_);
+}
+
+void EndWatch::see_process(std::int32_t pid, std::int64_t now_ns) {
+  Seen& seen = seen_[pid];
+  seen.last_ns = now_ns;
+  if (!seen.name.empty()) return;
+  seen.name = name_of(roots_, pid);
+  if (cgroups_.size() >= kMostCgroups) return;
+  auto cgroup = find_memory_cgroup(roots_, pid);
+  if (!cgroup || cgroup->folders.empty()) return;
+  const bool is_known = std::any_of(cgroups_.begin(), cgroups_.end(),
+                                    [&](const Counted& each) { return each.cgroup.folders == cgroup->folders; });
+  if (is_known) return;
+  if (const auto memory = read_cgroup_memory(*cgroup)) cgroups_.push_back({std::move(*cgroup), *memory, *memory});
+}
+
+void EndWatch::see_devices(const LiveSample& sample) {
+  is_played_back_ = sample.is_played_back;
+  for (const DeviceSample& device : sample.devices()) {
+    const std::string uuid(device.text(Metric::uuid));
+    const auto xid = device.number(Metric::xid_last);
+    auto [known, is_new] = seen_devices_.try_emplace(uuid);
+    if (is_new) known->second = {device.index, uuid, std::string(device.text(Metric::pci_bus_id)), xid, xid};
+    if (xid) known->second.xid = xid;
+    for (const DeviceProcess& process : device.processes) {
+      if (!is_played_back_ && seen_.count(static_cast<std::int32_t>(process.pid)) != 0) used_.insert(uuid);
+    }
+  }
+}
+
+// What was counted at the last call but one is "before", and processes that were gone by then are forgotten.
+void EndWatch::count_anew(std::int64_t now_ns) {
+  std::erase_if(seen_, [&](const auto& each) { return now_ns - each.second.last_ns > look_back_ns_; });
+  host_before_ = host_later_;
+  host_later_ = read_host_memory(roots_);
+  for (Counted& each : cgroups_) {
+    each.before = each.later;
+    if (auto memory = read_cgroup_memory(each.cgroup)) each.later = std::move(*memory);
+  }
+}
+
+void EndWatch::see(const std::set<std::int64_t>& pids, const LiveSample* sample, std::int64_t now_ns) {
+  for (const std::int64_t pid : pids) see_process(static_cast<std::int32_t>(pid), now_ns);
+  if (sample != nullptr) see_devices(*sample);
+  if (!counted_ns_) counted_ns_ = now_ns;
+  if (now_ns - *counted_ns_ < look_back_ns_) return;
+  counted_ns_ = now_ns;
+  count_anew(now_ns);
+}
+
+void EndWatch::count_from(const HostMemory& host) {
+  host_before_ = host;
+  is_gated_ = true;
+}
+
+EndReason EndWatch::explain(const End& end, const Monitor& monitor, const KernelNews& kernel) const {
+  EndFacts facts;
+  facts.end = end.end;
+  facts.program = program_;
+  facts.is_child = is_child_;
+  facts.asked_to_end = end.asked_to_end;
+  for (const auto& [pid, seen] : seen_) facts.names[pid] = seen.name;
+  facts.names.try_emplace(end.end.pid);
+  facts.output = end.output;
+  facts.end_ns = end.time_ns;
+  facts.end_real_ns = end.real_time_ns;
+  facts.host_before = host_before_;
+  facts.host_after = read_host_memory(roots_);
+  const bool has_risen = facts.host_before.oom_kills != facts.host_after.oom_kills;
+  for (const Counted& each : cgroups_) {
+    if (is_gated_ && !has_risen) break;
+    auto after = read_cgroup_memory(each.cgroup);
+    facts.cgroups.push_back({each.cgroup, each.before, after ? std::move(*after) : each.later});
+  }
+  facts.kernel.assign(kernel.events().begin(), kernel.events().end());
+  facts.is_kernel_log_readable = kernel.is_readable();
+  facts.are_pids_the_kernels = kernel.are_pids_the_kernels();
+  facts.is_played_back = is_played_back_;
+  facts.deaths = end.deaths;
+  for (const std::string& uuid : used_) facts.devices.push_back(seen_devices_.at(uuid));
+  facts.monitor = &monitor;
+  return explain_end(facts);
+}
+
+}  // namespace vramscope
