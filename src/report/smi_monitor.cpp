@@ -6,6 +6,7 @@
 
 #include "base/saturate.h"
 #include "fmt/format.h"
+#include "report/smi_text.h"
 
 namespace vramscope {
 
@@ -168,12 +169,6 @@ std::string process_cell(const ProcessColumn& column, const DeviceSample& gpu, c
   return gpu.number(M::protected_memory_total) == 0 ? "0" : "-";
 }
 
-std::string_view type_of(const DeviceProcess& process) {
-  if (process.type == ProcessType::graphics) return "G";
-  if (process.type == ProcessType::compute_and_graphics) return "C+G";
-  return process.is_mps ? "M+C" : "C";
-}
-
 }  // namespace
 
 std::string device_table_header(const SmiTable& table) {
@@ -259,7 +254,7 @@ void append_process_row(std::string& out, const SmiTable& table, const DeviceSam
   // Cells stand a little to the left of the names above them.
   begin_row(out, table, gpu.index, unix_ns);
   append_cell(out, table, process != nullptr ? std::to_string(process->pid) : "-", kPidWidth - 1);
-  append_cell(out, table, process != nullptr ? type_of(*process) : "-", kWidth - 1);
+  append_cell(out, table, process != nullptr ? smi_process_type(*process) : "-", kWidth - 1);
   for_each(kProcessColumns, table, [&](const ProcessColumn& column) {
     append_cell(out, table, process != nullptr ? process_cell(column, gpu, *process) : "-", kWidth);
   });

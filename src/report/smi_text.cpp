@@ -49,6 +49,12 @@ std::string smi_version(std::string_view driver, std::string_view library, std::
       known(driver), known(library), known(driver), known(cuda));
 }
 
+std::string_view smi_process_type(const DeviceProcess& process) {
+  if (process.type == ProcessType::graphics) return "G";
+  if (process.type == ProcessType::compute_and_graphics) return "C+G";
+  return process.is_mps ? "M+C" : "C";
+}
+
 std::string smi_start_error(int code, std::string_view library) {
   switch (code) {
     case 6:

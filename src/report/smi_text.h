@@ -14,6 +14,9 @@ std::string smi_gpu_list(const std::vector<DeviceSample>& samples, const std::ve
 // --version. `library`: the version of NVML; any may be empty.
 std::string smi_version(std::string_view driver, std::string_view library, std::string_view cuda);
 
+// The type of a process as its tables show it: "C", "G", "C+G", "M+C" for a client of the Multi-Process Service.
+std::string_view smi_process_type(const DeviceProcess& process);
+
 // Why NVML does not start, in nvidia-smi's words. `library`: the version of NVML, for the code that needs it.
 std::string smi_start_error(int code, std::string_view library);
 // "Unable to determine the device handle for GPU1: Unknown Error"

@@ -72,6 +72,7 @@ void write_process(JsonWriter& json, const LiveSample& sample, const DeviceProce
   json.begin_object();
   json.member("pid", process.pid);
   json.member("type", type_name(process.type));
+  if (process.is_mps) json.member("mps", true);
   json.member("used_bytes", process.used_bytes);
   json.member("sm_percent", process.sm_percent);
   json.member("memory_percent", process.memory_percent);

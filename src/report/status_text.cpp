@@ -4,6 +4,7 @@
 #include "fmt/format.h"
 #include "report/findings.h"
 #include "report/phrases.h"
+#include "report/smi_text.h"
 #include "report/status.h"
 #include "text/catalogue.h"
 #include "text/format.h"
@@ -132,18 +133,6 @@ std::string state_of(const HostProcess* host) {
   return not_known();
 }
 
-const char* type_of(ProcessType type) {
-  switch (type) {
-    case ProcessType::compute:
-      return "C";
-    case ProcessType::graphics:
-      return "G";
-    case ProcessType::compute_and_graphics:
-      break;
-  }
-  return "C+G";
-}
-
 std::vector<std::string> process_row(const LiveSample& sample, const DeviceSample& device,
                                      const DeviceProcess& process) {
   const HostProcess* host = sample.find(process.pid);
@@ -158,7 +147,7 @@ std::vector<std::string> process_row(const LiveSample& sample, const DeviceSampl
   return {std::to_string(device.index),
           std::to_string(process.pid),
           is_seen && host->process.user ? printable(*host->process.user) : not_known(),
-          type_of(process.type),
+          std::string(smi_process_type(process)),
           process.used_bytes ? format_bytes(*process.used_bytes) : not_known(),
           percent(process.sm_percent),
           percent(cpu),

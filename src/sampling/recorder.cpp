@@ -244,6 +244,10 @@ std::optional<Error> Recorder::add_use(const LiveSample& sample, std::size_t pla
     use.subject = writer_->add_subject(subject);
     use.used = writer_->series(use.subject, kSeriesUsed, "bytes");
   }
+  if (use.is_mps != from.is_mps) {
+    writer_->set_attribute(use.subject, "mps", from.is_mps ? "1" : "0");
+    use.is_mps = from.is_mps;
+  }
   use.round = round_;
   keep_first(first, put(use.used, sample.time_ns, from.used_bytes));
   const auto share = [&](recording::SeriesId& series, std::string_view name, std::optional<std::int64_t> value) {

@@ -69,6 +69,7 @@ class Recorder {
     recording::SubjectId host = recording::kNoId;
     recording::SeriesId used = recording::kNoId, sm = recording::kNoId, memory = recording::kNoId;
     recording::SeriesId encoder = recording::kNoId, decoder = recording::kNoId;
+    bool is_mps = false;
     std::uint64_t round = 0;
   };
 

@@ -195,6 +195,8 @@ void ReplaySampler::on_attribute(SubjectId subject, std::string_view name, std::
     host.process.start_time_ns = number && recording::is_plausible_time(*number) ? number : std::nullopt;
   } else if (name == "type" && number && *number >= 0 && *number <= 2) {
     played.use.type = static_cast<ProcessType>(*number);
+  } else if (name == "mps") {
+    played.use.is_mps = text == "1";
   } else if (name == "gpu_instance") {
     played.use.gpu_instance = number;
   } else if (name == "compute_instance") {

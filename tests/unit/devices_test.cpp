@@ -1,15 +1,12 @@
 // The real loading code on a management library without hardware (tests/stand_ins/nvml).
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "devices/backend.h"
 #include "model/metric_smi.h"
+#include "nvml_stand_in.h"
 
 namespace vramscope {
 namespace {
@@ -145,45 +142,6 @@ Wanted everything() {
   wanted.processes = wanted.process_utilisation = true;
   return wanted;
 }
-
-class Nvml : public testing::Test {
- protected:
-  void SetUp() override {
-    script_ = std::filesystem::temp_directory_path() / ("vramscope_stand_in_" + std::to_string(getpid()));
-    setenv("VRAMSCOPE_STAND_IN", script_.c_str(), 1);
-    use("new");
-  }
-  void TearDown() override {
-    std::filesystem::remove(script_);
-    unsetenv("VRAMSCOPE_STAND_IN");
-    unsetenv("VRAMSCOPE_NVML");
-  }
-  void use(const std::string& set) {
-    library_ = std::string(VRAMSCOPE_STAND_INS) + "/" + set + "/libnvidia-ml.so.1";
-    setenv("VRAMSCOPE_NVML", library_.c_str(), 1);
-  }
-  Result<std::unique_ptr<DeviceSource>> open(const std::string& script) {
-    std::ofstream(script_) << script;
-    return open_devices("nvml");
-  }
-  // Calls of the open stand-in since it was started.
-  long long total() const {
-    void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    const auto count = reinterpret_cast<long long (*)()>(dlsym(handle, "stand_in_total"));
-    const long long calls = count();
-    dlclose(handle);
-    return calls;
-  }
-  long long calls(const char* function) const {
-    void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    const auto count = reinterpret_cast<long long (*)(const char*)>(dlsym(handle, "stand_in_calls"));
-    const long long number = count(function);
-    dlclose(handle);
-    return number;
-  }
-  std::filesystem::path script_;
-  std::string library_;
-};
 
 TEST_F(Nvml, EveryValueArrives) {
   auto source = open(kFull);

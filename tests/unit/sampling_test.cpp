@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "monitor/monitor.h"
 #include "monitor/verdict_rule.h"
@@ -109,6 +110,26 @@ TEST(Sampling, ARecordingPlaysBackWhatWasSampled) {
     }
     EXPECT_EQ(count, original.size());
   }
+}
+
+TEST(Sampling, ClientsOfMpsAreClientsInARecordingToo) {
+  const TempFile scenario;
+  std::ofstream(scenario.path)
+      << "gpu 0\nmemory.total = 8GiB\nprocess 7\ntype = M+C\nused = 1GiB\nprocess 8\nused = 1GiB\n";
+  auto sampler = simulated(scenario.path);
+  const TempFile file;
+  auto recorder = Recorder::open(file.path, {"test", "", false, true}, MachineFacts{});
+  ASSERT_TRUE(static_cast<bool>(recorder));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE((*recorder)->add(*sampler->sample()));
+  EXPECT_FALSE((*recorder)->close());
+  SamplerOptions options;
+  options.replay = file.path;
+  options.speed = 0;
+  auto replay = open_sampler(options);
+  ASSERT_TRUE(static_cast<bool>(replay));
+  const LiveSample& sample = *(*replay)->sample();
+  ASSERT_EQ(sample.devices()[0].processes.size(), 2u);
+  for (const DeviceProcess& process : sample.devices()[0].processes) EXPECT_EQ(process.is_mps, process.pid == 7);
 }
 
 TEST(Sampling, ARecordingIsNotOverwrittenUnasked) {

@@ -287,7 +287,10 @@ void Source::look_anew() {
     list_devices();
     return;
   }
-  for (Device& device : devices_) device.unsupported.reset();
+  for (Device& device : devices_) {
+    device.unsupported.reset();
+    device.has_no_mps_list = false;
+  }
 }
 
 const std::vector<DeviceSample>& Source::sample(const Wanted& wanted, std::int64_t) {

@@ -90,6 +90,7 @@ void Source::play_processes(const SimGpu& gpu, DeviceSample& sample, const Wante
     const auto subject = static_cast<std::uint64_t>(from.pid);
     process.pid = from.pid;
     process.type = from.type;
+    process.is_mps = from.is_mps;
     process.used_bytes.reset();
     if (from.used) process.used_bytes = whole_pages(from.used->at(time - from.from_ns, seed_of(subject, 0)));
     const bool with_shares = wanted.process_utilisation;

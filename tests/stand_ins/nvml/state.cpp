@@ -165,6 +165,13 @@ void load() {
   loader.finish_gpu();
 }
 
+void add(const char* line) {
+  State& now = state();
+  if (now.gpus.empty()) return;
+  Loader loader{now, &now.gpus.back()};
+  loader.line(line);
+}
+
 void save_counts() {
   const char* const path = std::getenv("VRAMSCOPE_STAND_IN_COUNTS");
   if (path == nullptr) return;

@@ -56,6 +56,8 @@ struct State {
 State& state();
 // Reads the script; called by nvmlInit.
 void load();
+// A line of a script for the last GPU, while the library is open.
+void add(const char* line);
 // At nvmlShutdown: the counts, to the file that VRAMSCOPE_STAND_IN_COUNTS names.
 void save_counts();
 

@@ -24,8 +24,10 @@ struct Device {
   // Groups of functions that this device does not support; not called again until the list is made anew.
   std::bitset<kMostGroups> unsupported;
   unsigned long long last_process_time_us = 0;
-  bool has_older_shares_alone = false;  // the newer function does not work here
-  unsigned samples_until_mps = 0;       // the list of MPS clients is seldom looked at while it is empty
+  bool has_older_shares_alone = false;    // the newer function does not work here
+  bool has_no_mps_list = false;           // not supported; not asked again until the list of devices is made anew
+  unsigned samples_until_mps = 0;         // while no client was found: until the list is looked at whatever happens
+  std::uint64_t compute_pids_before = 0;  // a fingerprint of the compute processes of the sample before
   GpmSample gpm_before = nullptr, gpm_now = nullptr;
   bool has_gpm_before = false;
   std::optional<bool> is_gpm_supported;

@@ -168,20 +168,45 @@ void read_shares(Reading& reading, std::vector<DeviceProcess>& processes, Proces
   }
 }
 
-// Clients of the Multi-Process Service are on a list of their own, and may be on that of compute processes too.
-void read_mps(Reading& reading, DeviceSample& sample, ProcessRoom& room) {
-  constexpr unsigned kSamplesBetweenLooks = 60;
-  Device& device = reading.device;
-  if (device.samples_until_mps > 0) {
-    --device.samples_until_mps;
-    return;
+// Equal for equal sets of pids, whatever their order.
+std::uint64_t fingerprint(const std::vector<DeviceProcess>& processes) {
+  std::uint64_t sum = processes.size();
+  for (const DeviceProcess& process : processes) {
+    const std::uint64_t mixed = (static_cast<std::uint64_t>(process.pid) + 1) * 0x9E3779B97F4A7C15U;
+    sum += mixed ^ (mixed >> 29);
   }
+  return sum;
+}
+
+// A machine without the Multi-Process Service shall not pay a call a sample for it. A server that starts, and clients
+// that are on the list of compute processes too, change that list: while there are no clients, the list of clients is
+// looked at when that one changed, and every kSamplesBetweenLooks samples for what does not show there.
+bool is_mps_due(Device& device, const std::vector<DeviceProcess>& compute) {
+  constexpr unsigned kSamplesBetweenLooks = 60;
+  const std::uint64_t now = fingerprint(compute);
+  const bool is_same_as_before = now == device.compute_pids_before;
+  device.compute_pids_before = now;
+  if (device.has_no_mps_list) return false;
+  if (is_same_as_before && device.samples_until_mps > 0) {
+    --device.samples_until_mps;
+    return false;
+  }
+  device.samples_until_mps = kSamplesBetweenLooks;
+  return true;
+}
+
+// Clients of the Multi-Process Service are on a list of their own, and may be on that of compute processes too: then
+// they are one process.
+void read_mps(Reading& reading, DeviceSample& sample, ProcessRoom& room) {
+  Device& device = reading.device;
+  if (!is_mps_due(device, sample.processes)) return;
   const Functions& call = reading.call;
   std::vector<DeviceProcess>& clients = room.clients;
   clients.clear();
   const int code = read_list(reading, call.mps_v3, call.mps_v2, call.mps_v1, ProcessType::compute, clients, room);
   if (code == kGpuIsLost) reading.is_lost = true;
-  if (clients.empty()) device.samples_until_mps = kSamplesBetweenLooks;
+  device.has_no_mps_list = code == kFunctionNotFound || code == kNotSupported;
+  if (!clients.empty()) device.samples_until_mps = 0;
   for (DeviceProcess& client : clients) {
     client.is_mps = true;
     const auto found = std::find_if(sample.processes.begin(), sample.processes.end(),
@@ -190,6 +215,7 @@ void read_mps(Reading& reading, DeviceSample& sample, ProcessRoom& room) {
       sample.processes.push_back(client);
     } else {
       found->is_mps = true;
+      if (!found->used_bytes) found->used_bytes = client.used_bytes;
     }
   }
 }

@@ -50,11 +50,13 @@ bool set_int(std::optional<std::int64_t>& out, std::string_view text) {
   return out.has_value();
 }
 
-bool set_type(ProcessType& type, std::string_view text) {
-  if (text == "C") type = ProcessType::compute;
-  if (text == "G") type = ProcessType::graphics;
-  if (text == "C+G") type = ProcessType::compute_and_graphics;
-  return text == "C" || text == "G" || text == "C+G";
+// As nvidia-smi writes them.
+bool set_type(SimProcess& process, std::string_view text) {
+  process.is_mps = text == "M+C";
+  process.type = ProcessType::compute;
+  if (text == "G") process.type = ProcessType::graphics;
+  if (text == "C+G") process.type = ProcessType::compute_and_graphics;
+  return text == "C" || text == "G" || text == "C+G" || text == "M+C";
 }
 
 class Parser {
@@ -172,7 +174,7 @@ bool Parser::set_process(std::string_view key, std::string_view value) {
     p.until_ns = parse_time(value);
     return p.until_ns.has_value();
   }
-  if (key == "type") return set_type(p.type, value);
+  if (key == "type") return set_type(p, value);
   if (key == "name") p.host.name = value;
   if (key == "user") p.host.user = value;
   if (key == "state") p.host.state = value.front();

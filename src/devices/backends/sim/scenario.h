@@ -14,6 +14,7 @@ namespace vramscope::sim {
 struct SimProcess {
   std::int64_t pid = 0;
   ProcessType type = ProcessType::compute;
+  bool is_mps = false;
   HostFacts host;
   std::optional<Curve> used, sm, memory, encoder, decoder;
   std::optional<std::int64_t> gpu_instance, compute_instance;
