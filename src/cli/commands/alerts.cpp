@@ -3,6 +3,8 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "cli/alert_options.h"
 #include "cli/commands/alerts/rehearsal.h"
@@ -46,6 +48,25 @@ Result<std::int64_t> length_of(const Options& options, const Sampler& sampler) {
   return sampler.is_played_back() ? kScenarioNs : kLiveNs;
 }
 
+// Nothing is sent, and yet a rehearsal shows what would happen: what is no channel is refused. What the machine or the
+// configuration lacks for one is told, and the rules are tried all the same.
+std::optional<Error> check_channels(const AlertPlan& plan) {
+  NotifySettings complete = plan.config.settings;
+  if (complete.smtp.host.empty()) complete.smtp.host = "localhost";
+  std::set<std::string> seen;
+  for (const std::vector<std::string>& channels : plan.channels) {
+    for (const std::string& written : channels) {
+      if (!seen.insert(written).second) continue;
+      const auto opened = open_channel(written, plan.config.settings);
+      if (opened) continue;
+      const auto form = open_channel(written, complete);
+      if (!form && form.error().code == ExitCode::usage) return form.error();
+      fail(opened.error());
+    }
+  }
+  return std::nullopt;
+}
+
 // What the channels did, told on stderr. 3 when a notice did not get there.
 ExitCode finish(Dispatcher& dispatcher) {
   const std::vector<Undelivered> undelivered = dispatcher.close(kSendLimit);
@@ -83,6 +104,8 @@ ExitCode run(const Options& options) {
     auto opened = open_channels(*plan, dispatcher);
     if (!opened) return fail(opened.error());
     channels = std::move(*opened);
+  } else if (const auto wrong = check_channels(*plan)) {
+    return fail(*wrong);
   }
   const auto post = [&](AlertEvent event) {
     if (!options.send) return;
