@@ -3,9 +3,9 @@
 // verdicts/ that defines `verdict_<file name>()` adds one. Pure: no I/O, no clock, no locale.
 #include <vector>
 
+#include "model/values.h"
 #include "model/verdict.h"
 #include "monitor/monitor.h"
-#include "rules/arguments.h"
 #include "sampling/live_sample.h"
 
 namespace vramscope {

@@ -21,28 +21,6 @@ std::string frame_text(const Trace& trace, StringId frame) {
 
 }  // namespace
 
-Value bytes_value(std::int64_t bytes) {
-  return {bytes, Unit::bytes};
-}
-Value bytes_per_step(std::int64_t bytes) {
-  return {bytes, Unit::bytes_per_step};
-}
-Value bytes_per_hour(double bytes) {
-  return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, 9.0e18)), Unit::bytes_per_hour};
-}
-Value time_value(std::int64_t nanoseconds) {
-  return {nanoseconds, Unit::nanoseconds};
-}
-Value share_value(double share) {
-  return {share, Unit::share};
-}
-Value count_value(std::int64_t count) {
-  return {count, Unit::count};
-}
-Value text_value(std::string text) {
-  return {std::move(text), Unit::none};
-}
-
 Message where_steps(const StepRanges& steps, std::size_t first, std::size_t last) {
   const char* id = steps.source == StepSource::profiler ? N_("ProfilerStep#{first} to #{last}")
                                                         : N_("optimizer steps {first} to {last}");

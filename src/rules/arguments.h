@@ -7,17 +7,10 @@
 #include "analysis/step_ranges.h"
 #include "model/finding.h"
 #include "model/trace.h"
+#include "model/values.h"
 #include "rules/rule.h"
 
 namespace vramscope {
-
-Value bytes_value(std::int64_t bytes);
-Value bytes_per_step(std::int64_t bytes);
-Value bytes_per_hour(double bytes);
-Value time_value(std::int64_t nanoseconds);
-Value share_value(double share);
-Value count_value(std::int64_t count);
-Value text_value(std::string text);
 
 // "steps 3 to 12": the numbers of the steps themselves; `last` is the index of the last one.
 Message where_steps(const StepRanges& steps, std::size_t first, std::size_t last);
