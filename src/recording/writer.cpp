@@ -37,8 +37,9 @@ std::string random_uuid() {
 
 Error open_error(const std::string& path, int code) {
   if (code == EEXIST) {
-    return {ExitCode::usage, fmt::format(fmt::runtime(tr("{path} exists already; choose another name or remove it.")),
-                                         fmt::arg("path", path))};
+    return {ExitCode::usage,
+            fmt::format(fmt::runtime(tr("{path} exists already; choose another name, or overwrite it with --replace.")),
+                        fmt::arg("path", path))};
   }
   return {ExitCode::usage, fmt::format(fmt::runtime(tr("{path} cannot be created ({reason}); choose another place.")),
                                        fmt::arg("path", path), fmt::arg("reason", error_reason(code)))};
