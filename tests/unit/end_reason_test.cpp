@@ -181,7 +181,8 @@ TEST(EndReason, AShellTellsASignalByItsExitCode) {
   EXPECT_EQ(reason.kind, EndKind::signal);
   EXPECT_EQ(reason.certainty, Certainty::likely);
   EXPECT_NE(why_text(reason, Wording::english).find("SIGKILL"), std::string::npos);
-  EXPECT_EQ(end_sentence(reason, 61 * kSecondNs, Wording::english), "python ended with exit code 137 after 1 min 01 s.");
+  EXPECT_EQ(end_sentence(reason, 61 * kSecondNs, Wording::english),
+            "python ended with exit code 137 after 1 min 01 s.");
 }
 
 TEST(EndReason, TextsOfTheProgramAreHarmless) {
