@@ -18,6 +18,7 @@ import termios
 import time
 import unittest
 
+HAS_TORCH = subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True, check=False).returncode == 0
 VRAMSCOPE = os.environ["VRAMSCOPE"]
 WATCH = [VRAMSCOPE, "watch", "--device", "sim:healthy"]
 PYTHON = "/usr/bin/python3"
@@ -65,11 +66,10 @@ class Output(unittest.TestCase):
 
     def test_what_is_left_running_does_not_hold_us(self):
         begin = time.monotonic()
-        done, end = watch("sh", "-c", "(sleep 30; echo late) & echo early")
+        done, end = watch("sh", "-c", "(sleep 12; echo late) & echo early")
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(done.stdout, b"early\n")
         self.assertEqual(end["end"]["reason"], "success")
-        subprocess.run(["pkill", "-f", "^sleep 30$"], check=False)
 
     def test_stdin_is_the_programs(self):
         done = subprocess.run([*WATCH, "cat"], input=b"from us\n", capture_output=True, env=ENVIRONMENT, timeout=30,
@@ -192,10 +192,12 @@ class Why(unittest.TestCase):
         done, end = watch(script=f"print('RuntimeError: ' + {message!r}, flush=True)\nraise KeyError('labels')")
         self.assertEqual(end["end"]["reason"], "exception")
 
+    @unittest.skipUnless(HAS_TORCH, "no PyTorch here")
     def test_a_real_allocation_that_fails(self):
         done, end = watch(script="import torch; torch.empty(1 << 60, dtype=torch.uint8)")
         self.assertEqual((done.returncode, end["end"]["reason"]), (1, "host-out-of-memory"))
 
+    @unittest.skipUnless(HAS_TORCH, "no PyTorch here")
     def test_killed_worker_is_named(self):
         script = ("import os, signal, torch\nfrom torch.utils.data import DataLoader, Dataset\n"
                   "class Data(Dataset):\n  def __len__(self): return 8\n"
