@@ -112,7 +112,7 @@ class Terminal(unittest.TestCase):
         resized = []
 
         def then(terminal, text):
-            if b"ready" in text and not resized:
+            if b"ready\r\n" in text and not resized:
                 resized.append(True)
                 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
 
@@ -126,7 +126,7 @@ class Terminal(unittest.TestCase):
         pressed = []
 
         def then(terminal, text):
-            if b"ready" in text and not pressed:
+            if b"ready\r\n" in text and not pressed:
                 pressed.append(True)
                 os.write(terminal, b"\x03")
 
