@@ -8,6 +8,15 @@
 
 namespace vramscope {
 
+std::optional<std::int64_t> idle_cache_bytes(const DeviceProcess& process) {
+  const auto& reserved = process.allocator_reserved_bytes;
+  // What other streams still use is in use.
+  const auto& used =
+      process.allocator_active_bytes ? process.allocator_active_bytes : process.allocator_allocated_bytes;
+  if (!reserved || !used || *used < 0 || *reserved < *used) return std::nullopt;
+  return *reserved - *used;
+}
+
 Wanted live_wanted() {
   using M = Metric;
   Wanted wanted;

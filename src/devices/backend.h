@@ -32,8 +32,14 @@ struct DeviceProcess {
   std::optional<std::int64_t> sm_percent, memory_percent, encoder_percent, decoder_percent, jpeg_percent, ofa_percent;
   std::optional<std::int64_t> gpu_instance, compute_instance;  // under MIG
   std::optional<HostFacts> host;
+  // What the caching allocator of the program (PyTorch's, say) has of the device, of that what tensors hold, and that
+  // with what other streams still use. No driver knows it: the program itself must tell.
+  std::optional<std::int64_t> allocator_reserved_bytes, allocator_allocated_bytes, allocator_active_bytes;
   bool is_mps = false;  // a client of NVIDIA's Multi-Process Service, whose server shares one context
 };
+
+// What the allocator keeps and nobody uses; empty where it is not told, or the numbers contradict each other.
+std::optional<std::int64_t> idle_cache_bytes(const DeviceProcess& process);
 
 // A process, running or ended, that the driver keeps account of.
 struct AccountedProcess {

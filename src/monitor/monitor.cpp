@@ -16,6 +16,16 @@ bool shares_known(const DeviceProcess& process) {
   return process.sm_percent.has_value();
 }
 
+void note_idle_cache(HolderHistory& to, const DeviceProcess& process, std::int64_t time_ns) {
+  const auto idle = idle_cache_bytes(process);
+  if (!idle || *idle < Monitor::kWorthOfCache) {
+    to.idle_cache_since_ns.reset();
+    return;
+  }
+  to.least_idle_cache_bytes = to.idle_cache_since_ns ? std::min(to.least_idle_cache_bytes, *idle) : *idle;
+  if (!to.idle_cache_since_ns) to.idle_cache_since_ns = time_ns;
+}
+
 }  // namespace
 
 void Monitor::add(const LiveSample& sample) {
@@ -108,6 +118,7 @@ void Monitor::add_holder(const LiveSample& sample, const DeviceSample& device, c
   } else if (!to.idle_since_ns) {
     to.idle_since_ns = sample.time_ns;
   }
+  note_idle_cache(to, process, sample.time_ns);
   if (process.used_bytes) {
     to.memory_used.add(sample.time_ns, *process.used_bytes);
     to.growth.add(sample.time_ns, *process.used_bytes);

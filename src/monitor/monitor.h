@@ -43,12 +43,17 @@ struct HolderHistory {
   std::int64_t last_seen_ns = 0;
   std::optional<std::int64_t> gone_since_ns;  // it holds nothing on this device any more
   std::optional<std::int64_t> idle_since_ns;  // its share of the device has been 0 since then; empty: busy or unknown
+  // Its allocator has kept kWorthOfCache or more without use since then, and at least so much.
+  std::optional<std::int64_t> idle_cache_since_ns;
+  std::int64_t least_idle_cache_bytes = 0;
 };
 
 class Monitor {
  public:
   // Holders that are gone are forgotten after this time.
   static constexpr std::int64_t kKeepGoneNs = 10LL * 60 * 1'000'000'000;
+
+  static constexpr std::int64_t kWorthOfCache = std::int64_t{1} << 30;  // bytes; a little is always kept
 
   // Samples in the order of time.
   void add(const LiveSample& sample);

@@ -78,6 +78,9 @@ void write_process(JsonWriter& json, const LiveSample& sample, const DeviceProce
   json.member("memory_percent", process.memory_percent);
   json.member("encoder_percent", process.encoder_percent);
   json.member("decoder_percent", process.decoder_percent);
+  json.member("allocator_reserved_bytes", process.allocator_reserved_bytes);
+  json.member("allocator_allocated_bytes", process.allocator_allocated_bytes);
+  json.member("allocator_active_bytes", process.allocator_active_bytes);
   json.member("gpu_instance", process.gpu_instance);
   json.member("compute_instance", process.compute_instance);
   if (const HostProcess* host = sample.find(process.pid)) write_host(json, *host);

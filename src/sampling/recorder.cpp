@@ -250,15 +250,19 @@ std::optional<Error> Recorder::add_use(const LiveSample& sample, std::size_t pla
   }
   use.round = round_;
   keep_first(first, put(use.used, sample.time_ns, from.used_bytes));
-  const auto share = [&](recording::SeriesId& series, std::string_view name, std::optional<std::int64_t> value) {
+  const auto put_known = [&](recording::SeriesId& series, std::string_view name, std::string_view unit,
+                             std::optional<std::int64_t> value) {
     if (!value && series == kNoId) return;
-    if (series == kNoId) series = writer_->series(use.subject, name, "percent");
+    if (series == kNoId) series = writer_->series(use.subject, name, unit);
     keep_first(first, put(series, sample.time_ns, value));
   };
-  share(use.sm, kSeriesSmShare, from.sm_percent);
-  share(use.memory, kSeriesMemoryShare, from.memory_percent);
-  share(use.encoder, kSeriesEncoderShare, from.encoder_percent);
-  share(use.decoder, kSeriesDecoderShare, from.decoder_percent);
+  put_known(use.sm, kSeriesSmShare, "percent", from.sm_percent);
+  put_known(use.memory, kSeriesMemoryShare, "percent", from.memory_percent);
+  put_known(use.encoder, kSeriesEncoderShare, "percent", from.encoder_percent);
+  put_known(use.decoder, kSeriesDecoderShare, "percent", from.decoder_percent);
+  put_known(use.reserved, kSeriesAllocatorReserved, "bytes", from.allocator_reserved_bytes);
+  put_known(use.allocated, kSeriesAllocatorAllocated, "bytes", from.allocator_allocated_bytes);
+  put_known(use.active, kSeriesAllocatorActive, "bytes", from.allocator_active_bytes);
   return first;
 }
 

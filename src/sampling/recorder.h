@@ -20,8 +20,11 @@ inline constexpr std::string_view kSeriesMemoryShare = "process.memory";
 inline constexpr std::string_view kSeriesEncoderShare = "process.encoder";
 inline constexpr std::string_view kSeriesDecoderShare = "process.decoder";
 inline constexpr std::string_view kSeriesUsed = "memory.used";
-inline constexpr std::string_view kSeriesCpu = "cpu";      // percent of a core
-inline constexpr std::string_view kSeriesRss = "rss";      // bytes
+inline constexpr std::string_view kSeriesAllocatorReserved = "allocator.reserved";    // bytes
+inline constexpr std::string_view kSeriesAllocatorAllocated = "allocator.allocated";  // bytes
+inline constexpr std::string_view kSeriesAllocatorActive = "allocator.active";        // bytes
+inline constexpr std::string_view kSeriesCpu = "cpu";                                 // percent of a core
+inline constexpr std::string_view kSeriesRss = "rss";                                 // bytes
 inline constexpr std::string_view kSeriesState = "state";  // the letter's code; R stands for S and I too
 
 // What the host tells of a process is written this often, and when its state changes.
@@ -69,6 +72,7 @@ class Recorder {
     recording::SubjectId host = recording::kNoId;
     recording::SeriesId used = recording::kNoId, sm = recording::kNoId, memory = recording::kNoId;
     recording::SeriesId encoder = recording::kNoId, decoder = recording::kNoId;
+    recording::SeriesId reserved = recording::kNoId, allocated = recording::kNoId, active = recording::kNoId;
     bool is_mps = false;
     std::uint64_t round = 0;
   };

@@ -51,12 +51,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 constexpr std::int64_t kMostValue = std::int64_t{1} << 53;
 
 // What a series is of.
-enum class Field : std::uint8_t { metric, used, sm, memory, encoder, decoder, cpu, rss, state };
+enum class Field : std::uint8_t { metric, use, cpu, rss, state };
 
 struct SeriesTarget {
   SubjectId subject = recording::kNoId;
   Field field = Field::metric;
   Metric metric = Metric::index;
+  std::optional<std::int64_t> DeviceProcess::*use = nullptr;
 };
 
 struct PlayedDevice {
@@ -214,19 +215,28 @@ void ReplaySampler::on_series(SeriesId id, SubjectId subject, std::string_view m
     series_[id] = target;
     return;
   }
-  static constexpr std::pair<std::string_view, Field> kFields[] = {
-      {kSeriesUsed, Field::used},
-      {kSeriesSmShare, Field::sm},
-      {kSeriesMemoryShare, Field::memory},
-      {kSeriesEncoderShare, Field::encoder},
-      {kSeriesDecoderShare, Field::decoder},
+  struct Known {
+    std::string_view name;
+    Field field;
+    std::optional<std::int64_t> DeviceProcess::*use = nullptr;
+  };
+  static constexpr Known kKnown[] = {
+      {kSeriesUsed, Field::use, &DeviceProcess::used_bytes},
+      {kSeriesSmShare, Field::use, &DeviceProcess::sm_percent},
+      {kSeriesMemoryShare, Field::use, &DeviceProcess::memory_percent},
+      {kSeriesEncoderShare, Field::use, &DeviceProcess::encoder_percent},
+      {kSeriesDecoderShare, Field::use, &DeviceProcess::decoder_percent},
+      {kSeriesAllocatorReserved, Field::use, &DeviceProcess::allocator_reserved_bytes},
+      {kSeriesAllocatorAllocated, Field::use, &DeviceProcess::allocator_allocated_bytes},
+      {kSeriesAllocatorActive, Field::use, &DeviceProcess::allocator_active_bytes},
       {kSeriesCpu, Field::cpu},
       {kSeriesRss, Field::rss},
       {kSeriesState, Field::state},
   };
-  for (const auto& [name, field] : kFields) {
-    if (name != metric) continue;
-    target.field = field;
+  for (const Known& known : kKnown) {
+    if (known.name != metric) continue;
+    target.field = known.field;
+    target.use = known.use;
     series_[id] = target;
   }
 }
@@ -259,20 +269,8 @@ void ReplaySampler::take(const recording::Sample& from) {
   switch (target.field) {
     case Field::metric:
       break;
-    case Field::used:
-      played.use.used_bytes = value;
-      break;
-    case Field::sm:
-      played.use.sm_percent = value;
-      break;
-    case Field::memory:
-      played.use.memory_percent = value;
-      break;
-    case Field::encoder:
-      played.use.encoder_percent = value;
-      break;
-    case Field::decoder:
-      played.use.decoder_percent = value;
+    case Field::use:
+      played.use.*target.use = value;
       break;
     case Field::rss:
       played.host.process.rss_bytes = value;

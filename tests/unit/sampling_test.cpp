@@ -132,6 +132,34 @@ TEST(Sampling, ClientsOfMpsAreClientsInARecordingToo) {
   for (const DeviceProcess& process : sample.devices()[0].processes) EXPECT_EQ(process.is_mps, process.pid == 7);
 }
 
+TEST(Sampling, WhatAnAllocatorTellsIsKeptInARecording) {
+  const TempFile scenario;
+  std::ofstream(scenario.path)
+      << "gpu 0\nmemory.total = 8GiB\nprocess 7\nused = 4GiB\nallocator_reserved_bytes = 3GiB\n"
+         "allocator_allocated_bytes = 0:1GiB 2s:1536MiB\nprocess 8\nused = 1GiB\n";
+  auto sampler = simulated(scenario.path);
+  const TempFile file;
+  auto recorder = Recorder::open(file.path, {"test", "", false, true}, MachineFacts{});
+  ASSERT_TRUE(static_cast<bool>(recorder));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE((*recorder)->add(*sampler->sample()));
+  EXPECT_FALSE((*recorder)->close());
+  SamplerOptions options;
+  options.replay = file.path;
+  options.speed = 0;
+  auto replay = open_sampler(options);
+  ASSERT_TRUE(static_cast<bool>(replay));
+  const LiveSample* sample = nullptr;
+  for (int i = 0; i < 3; ++i) sample = (*replay)->sample();
+  ASSERT_NE(sample, nullptr);
+  ASSERT_EQ(sample->devices()[0].processes.size(), 2u);
+  for (const DeviceProcess& process : sample->devices()[0].processes) {
+    const bool tells = process.pid == 7;
+    EXPECT_EQ(process.allocator_reserved_bytes, tells ? std::optional<std::int64_t>(3LL << 30) : std::nullopt);
+    EXPECT_EQ(process.allocator_allocated_bytes, tells ? std::optional<std::int64_t>(3LL << 29) : std::nullopt);
+    EXPECT_EQ(process.allocator_active_bytes, std::nullopt);
+  }
+}
+
 TEST(Sampling, ARecordingIsNotOverwrittenUnasked) {
   const TempFile file;
   {

@@ -91,8 +91,15 @@ void Source::play_processes(const SimGpu& gpu, DeviceSample& sample, const Wante
     process.pid = from.pid;
     process.type = from.type;
     process.is_mps = from.is_mps;
-    process.used_bytes.reset();
-    if (from.used) process.used_bytes = whole_pages(from.used->at(time - from.from_ns, seed_of(subject, 0)));
+    const auto bytes_at = [&](const std::optional<Curve>& curve, std::uint64_t part) {
+      std::optional<std::int64_t> bytes;
+      if (curve) bytes = whole_pages(curve->at(time - from.from_ns, seed_of(subject, part)));
+      return bytes;
+    };
+    process.used_bytes = bytes_at(from.used, 0);
+    process.allocator_reserved_bytes = bytes_at(from.allocator_reserved, 5);
+    process.allocator_allocated_bytes = bytes_at(from.allocator_allocated, 6);
+    process.allocator_active_bytes = bytes_at(from.allocator_active, 7);
     const bool with_shares = wanted.process_utilisation;
     process.sm_percent = with_shares ? share_at(from.sm, time, seed_of(subject, 1)) : std::nullopt;
     process.memory_percent = with_shares ? share_at(from.memory, time, seed_of(subject, 2)) : std::nullopt;

@@ -167,6 +167,9 @@ bool Parser::set_process(std::string_view key, std::string_view value) {
   if (key == "mem") return set_curve(p.memory, value);
   if (key == "enc") return set_curve(p.encoder, value);
   if (key == "dec") return set_curve(p.decoder, value);
+  if (key == "allocator_reserved_bytes") return set_curve(p.allocator_reserved, value);
+  if (key == "allocator_allocated_bytes") return set_curve(p.allocator_allocated, value);
+  if (key == "allocator_active_bytes") return set_curve(p.allocator_active, value);
   if (key == "gpu_instance") return set_int(p.gpu_instance, value);
   if (key == "compute_instance") return set_int(p.compute_instance, value);
   if (key == "from") return set_time(p.from_ns, value);

@@ -17,6 +17,7 @@ struct SimProcess {
   bool is_mps = false;
   HostFacts host;
   std::optional<Curve> used, sm, memory, encoder, decoder;
+  std::optional<Curve> allocator_reserved, allocator_allocated, allocator_active;  // bytes
   std::optional<std::int64_t> gpu_instance, compute_instance;
   std::int64_t from_ns = 0;
   std::optional<std::int64_t> until_ns;
