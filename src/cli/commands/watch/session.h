@@ -55,9 +55,11 @@ class WatchSession {
  public:
   static Result<std::unique_ptr<WatchSession>> open(const WatchOptions& options);
 
-  // Takes a sample when it is due. False at the end of a recording.
+  // Takes a sample when it is due. False at the end of a recording. Beside a program, what is played back without
+  // waiting gives several at once.
   bool sample_if_due();
-  // Milliseconds until the next sample, for poll(2); at most a second.
+  // Milliseconds until the next sample, for poll(2); at most a second. 0 when it is due, but not beside a program: what
+  // is played back without waiting would take a core from it.
   int wait_ms() const;
   // These processes are what concerns the watch, with those of earlier calls that have used a device.
   void follow(const std::set<std::int64_t>& pids);
@@ -77,6 +79,7 @@ class WatchSession {
  private:
   WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler);
   std::optional<Error> open_alerts(const AlertOptions& options, AlertPlan plan);
+  bool take_sample();
   void begin(const WatchOptions& options, const SamplerOptions& sampler_options);
   void alert(const LiveSample& sample);
   void tell_reports();
@@ -86,6 +89,7 @@ class WatchSession {
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<Recorder> recorder_;
   std::string record_path_;
+  bool has_program_;  // that is watched beside the devices
   Monitor monitor_;
   ChangeLog log_;
   std::unique_ptr<AlertWatch> alerts_;              // null without rules
