@@ -149,7 +149,7 @@ class OutputScan::Stream {
         lines_ += count_lines(text.substr(at, begin - at));
       }
       const std::size_t end = find_line_end(text, begin);
-      take_line(text.substr(begin, std::min(end - begin, kLongestLine)), before(text, begin));
+      take_line(text.substr(begin, std::min(end - begin, kLongestLine)), text, begin);
       if (end < text.size() && text[end] == '\n') ++lines_;
       at = end + 1;
     }
@@ -164,7 +164,8 @@ class OutputScan::Stream {
     return before_.substr(before_.size() - missing).append(here);
   }
 
-  void take_line(std::string_view raw, const std::string& before) {
+  // `raw` begins in `text` at `begin`.
+  void take_line(std::string_view raw, std::string_view text, std::size_t begin) {
     const std::int64_t number = lines_ + 1;
     std::string cleaned;
     std::string_view line = raw;
@@ -178,12 +179,14 @@ class OutputScan::Stream {
     // A traceback quotes the line of source that made the message.
     const bool is_source = tracebacks_.is_open() && !line.empty() && line.front() == ' ';
     if (!is_source && (memory_log::may_hold_message(line) || line.find("InUse:") != kNowhere)) {
-      pending_.push_back({std::string(raw), std::string(raw) + '\n', before, number, time_ns_, kLinesAhead});
+      pending_.push_back(
+          {std::string(raw), std::string(raw) + '\n', before(text, begin), number, time_ns_, kLinesAhead});
     }
     if (tracebacks_.is_open() || Tracebacks::may_begin(line)) {
       if (auto sign = tracebacks_.feed(line, number)) add(std::move(*sign), number);
     }
-    if (auto sign = read_sign(line, before)) add(std::move(*sign), number);
+    if (!may_hold_sign(line)) return;
+    if (auto sign = read_sign(line, before(text, begin))) add(std::move(*sign), number);
   }
 
   void add(OutputSign sign, std::int64_t number) {

@@ -3,16 +3,60 @@
 // multiprocessing/spawn.py), glibc's strsignal().
 #include "monitor/output_signs.h"
 
+#include <array>
 #include <csignal>
 #include <iterator>
 
 #include "system/fields.h"
+#include "text/word_search.h"
 
 namespace vramscope {
 
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
+
+// Every line that read_sign() takes something from holds one of them.
+constexpr auto kWords = std::to_array<std::string_view>({
+    "DataLoader worker (pid",
+    "exitcode",
+    "ProcessExitedException",  // workers
+    "CUDA error",
+    "CUDA driver error",
+    "CUDA runtime error",
+    "CUDA_ERROR_",
+    "CUDA failure",
+    "cudaErrorIllegal",
+    "cudaErrorAssert",
+    "cudaErrorLaunch",
+    "cudaErrorECC",
+    "HIP error",
+    "_STATUS_",
+    "Assertion `",  // devices
+    "Watchdog caught",
+    "operations have failed",
+    "collective timeout",
+    "closed by peer",
+    "NCCL error",
+    "RCCL error",
+    "ncclSystem",
+    "ncclRemote",
+    "ncclInternal",
+    "ncclUnhandled",
+    "DistBackendError",  // communication
+    "bad_alloc",
+    "Cannot allocate",
+    "[Errno 12]",
+    "MemoryError",  // host memory
+    "Fatal Python error",
+    "Caught signal",
+    "Segmentation fault",
+    "Bus error",
+    "Illegal instruction",
+    "Aborted",
+    "Floating point exception",  // crashes
+});
+constexpr WordSearch kSearch(kWords);
 
 bool contains(std::string_view text, std::string_view words) {
   return text.find(words) != kNone;
@@ -257,6 +301,10 @@ std::optional<int> signal_by_name(std::string_view words) {
     if (words.substr(0, name.words.size()) == name.words) return name.number;
   }
   return std::nullopt;
+}
+
+bool may_hold_sign(std::string_view line) {
+  return kSearch.find(line, 0) != kNone;
 }
 
 std::optional<OutputSign> read_sign(std::string_view line, std::string_view before) {

@@ -53,6 +53,8 @@ struct OutputSign {
 
 inline constexpr std::size_t kSignBytes = 500;
 
+// Whether the line has words that a sign has: cheap, and may be wrong.
+bool may_hold_sign(std::string_view line);
 // `line`: without escape sequences. `before`: some of what stands in front of it, which may name the rank.
 std::optional<OutputSign> read_sign(std::string_view line, std::string_view before);
 

@@ -2,8 +2,10 @@
 #include "monitor/output_tracebacks.h"
 
 #include <algorithm>
+#include <array>
 
 #include "system/fields.h"
+#include "text/word_search.h"
 
 namespace vramscope {
 
@@ -13,6 +15,7 @@ constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::string_view kHead = "Traceback (most recent call last)";
 constexpr std::string_view kLinks[] = {"During handling of the above exception, another exception occurred",
                                        "The above exception was the direct cause of the following exception"};
+constexpr WordSearch kSearch(std::array{kHead, kLinks[0], kLinks[1]});
 
 // "train.py:42 in step" of `File "/home/me/train.py", line 42, in step`.
 std::string frame_of(std::string_view text) {
@@ -49,9 +52,7 @@ bool is_exception(std::string_view text) {
 }  // namespace
 
 bool Tracebacks::may_begin(std::string_view line) {
-  if (line.find(kHead) != kNone) return true;
-  return std::any_of(std::begin(kLinks), std::end(kLinks),
-                     [&](std::string_view words) { return line.find(words) != kNone; });
+  return kSearch.find(line, 0) != kNone;
 }
 
 void Tracebacks::begin(std::string_view prefix, std::int64_t number) {

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace vramscope {
 
 // Wu and Manber's search: the last two of the next kShortest bytes tell how far it may go on; of ordinary text about
-// every fourth byte is looked at. Words are in small letters and have at least kShortest bytes. Only constants:
+// every fourth byte is looked at. Words have at least kShortest bytes; at most 254 of them. Only constants:
 // thread-safe.
 template <std::size_t kWords>
 class WordSearch {
@@ -17,12 +18,16 @@ class WordSearch {
   static constexpr std::size_t kShortest = 5;
 
   constexpr explicit WordSearch(const std::array<std::string_view, kWords>& words) : words_(words) {
+    static_assert(kWords < 255);
     for (std::uint8_t& step : steps_) step = kShortest - 1;
-    for (const std::string_view word : words) {
+    for (std::size_t i = 0; i < kWords; ++i) {
+      const std::string_view word = words[i];
       for (std::size_t end = 1; end < kShortest; ++end) {
         std::uint8_t& step = steps_[pair_at(word[end - 1], word[end])];
         step = std::min(step, static_cast<std::uint8_t>(kShortest - 1 - end));
       }
+      std::uint8_t& first = first_[pair_at(word[kShortest - 2], word[kShortest - 1])];
+      next_[i] = std::exchange(first, static_cast<std::uint8_t>(i + 1));
     }
   }
 
@@ -36,8 +41,8 @@ class WordSearch {
         continue;
       }
       const std::size_t begin = end - (kShortest - 1);
-      for (const std::string_view word : words_) {
-        if (begins_with(text.substr(begin), word)) return begin;
+      for (std::size_t i = first_[pair_at(text[end - 1], text[end])]; i != 0; i = next_[i - 1]) {
+        if (begins_with(text.substr(begin), words_[i - 1])) return begin;
       }
       ++end;
     }
@@ -60,6 +65,9 @@ class WordSearch {
 
   std::array<std::string_view, kWords> words_;
   std::array<std::uint8_t, kPairs> steps_{};
+  // Chains of the words whose first kShortest bytes end in one pair: numbers from 1, 0 ends them.
+  std::array<std::uint8_t, kPairs> first_{};
+  std::array<std::uint8_t, kWords> next_{};
 };
 
 }  // namespace vramscope

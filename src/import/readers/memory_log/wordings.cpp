@@ -1,8 +1,10 @@
 #include "import/readers/memory_log/wordings.h"
 
 #include <algorithm>
+#include <array>
 
 #include "import/readers/memory_log/fields.h"
+#include "text/word_search.h"
 
 namespace vramscope::memory_log {
 
@@ -16,7 +18,7 @@ struct Head {
 
 constexpr std::string_view kOutOfMemory = "out of memory";
 
-constexpr Head kHeads[] = {
+constexpr auto kHeads = std::to_array<Head>({
     {"ran out of memory trying to allocate", read_bfc_allocator},
     {"Allocation on device", read_pytorch_async},
     {kOutOfMemory, read_pytorch},
@@ -65,7 +67,14 @@ constexpr Head kHeads[] = {
     {"Killed", read_shell},
     {"killed due to the node running low on memory", read_ray},
     {"killed due to memory pressure (OOM)", read_ray},
-};
+});
+
+constexpr std::array<std::string_view, kHeads.size()> words_of_heads() {
+  std::array<std::string_view, kHeads.size()> words;
+  for (std::size_t i = 0; i < kHeads.size(); ++i) words[i] = kHeads[i].words;
+  return words;
+}
+constexpr WordSearch kSearch(words_of_heads());
 
 std::size_t find_head(std::string_view line, std::string_view words, std::size_t from) {
   if (words != kOutOfMemory) return line.find(words, from);
@@ -80,12 +89,7 @@ std::size_t find_head(std::string_view line, std::string_view words, std::size_t
 }  // namespace
 
 bool may_hold_message(std::string_view line) {
-  std::string_view last;
-  for (const Head& head : kHeads) {
-    if (head.words != last && find_head(line, head.words, 0) != std::string_view::npos) return true;
-    last = head.words;
-  }
-  return false;
+  return kSearch.find(line, 0) != std::string_view::npos;
 }
 
 MessageFinder::MessageFinder(std::string_view text, std::size_t line_end) : text_(text), line_end_(line_end) {
@@ -101,7 +105,7 @@ std::optional<Message> MessageFinder::next() {
     const auto first = std::min_element(places_.begin(), places_.end());
     const std::size_t at = *first;
     if (at == std::string_view::npos) return std::nullopt;
-    const Head& head = kHeads[first - places_.begin()];
+    const Head& head = kHeads[static_cast<std::size_t>(first - places_.begin())];
     *first = find_head(line, head.words, at + 1);
     if (at < from_) continue;
     const std::size_t base = at > kBefore ? at - kBefore : 0;
