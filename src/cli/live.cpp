@@ -32,7 +32,9 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
   suggest(app.add_option("--device", options.device,
                          tr("Which devices: nvml, or sim:NAME to play a scenario (docs/scenarios.md)")),
           devices);
-  app.add_option("--replay", options.replay, tr("Play a recording (.vrs) in place of devices"))->type_name(tr("FILE"));
+  app.add_option("--replay,--from", options.replay,
+                 tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))
+      ->type_name(tr("FILE"));
   suggest(app.add_option("--speed", options.speed, tr("How fast to play a scenario or a recording: 1, 60, max")),
           {"1", "60", "max"});
 }

@@ -13,6 +13,7 @@ struct CategoryTimeline {
   Column<std::int64_t> time_ns;         // ascending; before the recording: the first real time
   // bytes[c] is parallel to time_ns: bytes of category c after this moment.
   std::vector<Column<std::int64_t>> bytes;
+  bool is_sample_numbers = false;  // time_ns holds numbers of samples: the source has no times
   bool is_relative = false;  // whether times count from the start of the recording instead of the epoch
 };
 

@@ -187,4 +187,18 @@ void append_smi_cell(std::string& out, const MetricValues& values, Metric metric
   out += unit;
 }
 
+std::optional<std::int64_t> parse_smi_word(SmiPrint print, std::string_view word) {
+  if (word == "E. Process") word = "Exclusive_Process";
+  if (word == "E. Thread") word = "Exclusive_Thread";
+  if (word.empty() || word == "Unknown") return std::nullopt;
+  constexpr std::int64_t kMostWords = 33;
+  std::string written;
+  for (std::int64_t number = 0; number < kMostWords; ++number) {
+    written.clear();
+    append_known(written, print, number);
+    if (written == word) return number;
+  }
+  return std::nullopt;
+}
+
 }  // namespace vramscope

@@ -159,7 +159,10 @@ std::string memory_source_text(const Source& source) {
   facts.add(tr("Trouble"), source.trouble.empty() ? tr("none: the file is whole") : tr("see below"));
   text += facts.text();
   if (const std::string table = memory_facts_table(source); !table.empty()) text += "\n" + table;
-  if (!source.events_by_category.empty()) text += "\n" + categories_table(source);
+  // A log of nvidia-smi may tell some two hundred fields; the JSON has them all.
+  constexpr std::size_t kMostFields = 16;
+  const bool is_short = !source.device_log || source.events_by_category.size() <= kMostFields;
+  if (!source.events_by_category.empty() && is_short) text += "\n" + categories_table(source);
   if (!source.trouble.empty()) text += "\n" + trouble_table(source);
   return text;
 }

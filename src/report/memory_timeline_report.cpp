@@ -67,6 +67,37 @@ std::string category_text(const std::string& word) {
   return printable(word);
 }
 
+// The axis of a source without times counts samples.
+std::string format_sample(std::int64_t number) {
+  return filled(tr("sample {number}"), fmt::arg("number", number));
+}
+
+std::string peak_sentence(const CategoryTimeline& timeline, const TimelineFacts& facts) {
+  const std::string peak = format_bytes(facts.total[facts.peak]);
+  const std::string end = format_bytes(facts.total.back());
+  if (timeline.is_sample_numbers) {
+    return filled(tr("Peak {bytes} at sample {number}; {end} at the end. The file has no times."),
+                  fmt::arg("bytes", peak), fmt::arg("number", timeline.time_ns[facts.peak]), fmt::arg("end", end));
+  }
+  return filled(tr("Peak {bytes}, {time} after the first point; {end} at the end."), fmt::arg("bytes", peak),
+                fmt::arg("time", format_duration(subtract_bytes(timeline.time_ns[facts.peak], timeline.time_ns[0]))),
+                fmt::arg("end", end));
+}
+
+std::string heading(const Source& source, std::size_t points) {
+  const CategoryTimeline& timeline = *source.memory_timeline;
+  const std::string count = format_count(static_cast<std::int64_t>(points));
+  if (timeline.is_sample_numbers) {
+    return filled(
+        tr_n(NN_("memory by GPU, {count} sample", "memory by GPU, {count} samples"), static_cast<long>(points)),
+        fmt::arg("count", count));
+  }
+  return filled(tr_n(NN_("memory timeline, {count} point over {time}", "memory timeline, {count} points over {time}"),
+                     static_cast<long>(points)),
+                fmt::arg("count", count),
+                fmt::arg("time", format_duration(subtract_bytes(timeline.time_ns.back(), timeline.time_ns[0]))));
+}
+
 std::string format_level(double bytes) {
   constexpr double kMost = 9e18;
   return format_bytes(static_cast<std::int64_t>(std::clamp(bytes, -kMost, kMost)));
@@ -110,7 +141,7 @@ std::string curve_text(const CategoryTimeline& timeline, const TimelineFacts& fa
   options.width = terminal().columns;
   options.ascii = !terminal().utf8;
   options.format_value = format_level;
-  options.format_time = format_duration;
+  options.format_time = timeline.is_sample_numbers ? format_sample : format_duration;
   const CurveMark peak{timeline.time_ns[facts.peak],
                        filled(tr("peak {bytes}"), fmt::arg("bytes", format_bytes(facts.total[facts.peak])))};
   return plot(lines, {peak}, options);
@@ -122,19 +153,12 @@ std::string timeline_text(const Source& source) {
   const CategoryTimeline& timeline = *source.memory_timeline;
   const TimelineFacts facts = measure_timeline(timeline);
   std::string text = paint(shown_path(source.path), Colour::bold) + "  ";
+  if (facts.total.empty() && source.device_log) {
+    return wrap(text + tr("a log of devices that does not tell memory in use"), line_columns(), 0, 2);
+  }
   if (facts.total.empty()) return wrap(text + tr("memory timeline without a point"), line_columns(), 0, 2);
-  const std::int64_t length_ns = subtract_bytes(timeline.time_ns.back(), timeline.time_ns[0]);
-  text += filled(tr_n(NN_("memory timeline, {count} point over {time}", "memory timeline, {count} points over {time}"),
-                      static_cast<long>(facts.total.size())),
-                 fmt::arg("count", format_count(static_cast<std::int64_t>(facts.total.size()))),
-                 fmt::arg("time", format_duration(length_ns)));
-  text = wrap(text, line_columns(), 0, 2);
-  text +=
-      wrap(filled(tr("Peak {bytes}, {time} after the first point; {end} at the end."),
-                  fmt::arg("bytes", format_bytes(facts.total[facts.peak])),
-                  fmt::arg("time", format_duration(subtract_bytes(timeline.time_ns[facts.peak], timeline.time_ns[0]))),
-                  fmt::arg("end", format_bytes(facts.total.back()))),
-           line_columns(), 2);
+  text = wrap(text + heading(source, facts.total.size()), line_columns(), 0, 2);
+  text += wrap(peak_sentence(timeline, facts), line_columns(), 2);
   return text + "\n" + table_text(timeline, facts) + "\n" + curve_text(timeline, facts);
 }
 
@@ -143,6 +167,7 @@ void write_timeline(JsonWriter& json, const Source& source, const MemoryOptions&
   const TimelineFacts facts = measure_timeline(timeline);
   json.member("kind", "timeline").key("devices").begin_array().end_array();
   json.key("timeline").begin_object().member("is_relative", timeline.is_relative);
+  json.member("is_sample_numbers", timeline.is_sample_numbers);
   json.key("categories").begin_array();
   for (const std::string& name : timeline.categories) json.value(std::string_view(name));
   json.end_array();

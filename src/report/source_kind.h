@@ -6,6 +6,7 @@ namespace vramscope {
 
 enum class SourceKind { trace, snapshot, log, timeline };
 
+// A recording and a log of devices have a timeline too.
 inline SourceKind kind_of(const Source& source) {
   if (source.memory_state) return SourceKind::snapshot;
   if (source.memory_timeline) return SourceKind::timeline;

@@ -8,8 +8,10 @@
 #include <unordered_map>
 
 #include "fmt/format.h"
+#include "import/reader.h"
 #include "recording/playback.h"
 #include "recording/reader.h"
+#include "sampling/log_replay.h"
 #include "sampling/recorder.h"
 #include "text/catalogue.h"
 
@@ -361,16 +363,29 @@ std::unique_ptr<Sampler> play_back(std::unique_ptr<recording::Reader> reader, do
   return sampler;
 }
 
+namespace {
+
+Error without_samples(const std::string& path) {
+  return {ExitCode::bad_input,
+          fmt::format(fmt::runtime(tr("{path} holds no samples of devices; record some with `vramscope watch --record "
+                                      "FILE`, or give a log of nvidia-smi.")),
+                      fmt::arg("path", path))};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Sampler>> open_replay(const std::string& path, double speed) {
   auto reader = recording::Reader::open(path);
-  if (!reader) return reader.error();
-  auto sampler = play_back(std::move(*reader), speed);
-  if (sampler == nullptr) {
-    return Error{ExitCode::bad_input,
-                 fmt::format(fmt::runtime(tr("{path} holds no samples of devices; record some with `vramscope watch "
-                                             "--record FILE`.")),
-                             fmt::arg("path", path))};
+  if (reader) {
+    auto sampler = play_back(std::move(*reader), speed);
+    if (sampler == nullptr) return without_samples(path);
+    return sampler;
   }
+  // No recording; perhaps a log.
+  Result<Source> source = load_source(path);
+  if (!source) return source.error();
+  auto sampler = play_log(std::move(*source), speed);
+  if (sampler == nullptr) return without_samples(path);
   return sampler;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A recording played back as devices and processes.
+// A recording, or a log of devices, played back as devices and processes.
 #include <memory>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace vramscope {
 
-// `speed` as in SamplerOptions. An Error when the file is no recording, or holds no samples of devices.
+// `speed` as in SamplerOptions. The file is known by its content. An Error when it holds no samples of devices.
 Result<std::unique_ptr<Sampler>> open_replay(const std::string& path, double speed);
 
 // The same of an opened recording; null when it holds no samples of devices.

@@ -35,6 +35,62 @@ void add_track(Digest& digest, const Trace& trace, TrackId id) {
   digest.add(trace.strings.view(track.pid)).add(trace.strings.view(track.tid));
 }
 
+void add_device_log(Digest& digest, const DeviceLog& log) {
+  digest.add(std::uint64_t{log.moments}).add(static_cast<std::int64_t>(log.clock)).add(log.untimed_moments);
+  for (const std::int64_t ns : log.time_ns) digest.add(ns);
+  for (const LogDevice& device : log.devices) {
+    digest.add(device.index.value_or(-1)).add(std::int64_t{device.parent.value_or(UINT32_MAX)});
+    digest.add(device.gpu_instance.value_or(-1)).add(device.compute_instance.value_or(-1));
+    for (const LogSeries& series : device.series) {
+      digest.add(static_cast<std::uint64_t>(series.metric));
+      for (std::size_t i = 0; i < series.moment.size(); ++i) {
+        digest.add(std::uint64_t{series.moment[i]})
+            .add(series.value[i])
+            .add(static_cast<std::uint64_t>(series.state[i]));
+      }
+    }
+  }
+  for (const std::string& text : log.texts) digest.add(text);
+  for (const LogProcess& process : log.processes) digest.add(process.pid).add(process.name);
+  for (const LogUse& use : log.uses) {
+    digest.add(std::uint64_t{use.process}).add(std::uint64_t{use.device}).add(use.used_bytes);
+    for (const std::int16_t share : use.share_percent) digest.add(std::int64_t{share});
+  }
+  for (const auto& [name, count] : log.unknown_fields) digest.add(name).add(count);
+}
+
+// Columns of equal length, moments that rise, places that exist.
+std::string broken_device_log(const DeviceLog& log) {
+  if (!log.time_ns.empty() && log.time_ns.size() != log.moments) return "times of other moments";
+  if (log.first_use.size() != std::size_t{log.moments} + 1) return "uses of other moments";
+  if (log.tells_processes.size() != log.moments) return "process lists of other moments";
+  if (log.first_use.back() != log.uses.size()) return "uses behind the last moment";
+  for (std::size_t i = 1; i < log.time_ns.size(); ++i) {
+    if (log.time_ns[i] < log.time_ns[i - 1]) return "times of moments fall";
+  }
+  for (std::size_t d = 0; d < log.devices.size(); ++d) {
+    const LogDevice& device = log.devices[d];
+    if (device.parent && (*device.parent >= d || log.devices[*device.parent].parent)) return "odd parent of a device";
+    for (const LogSeries& series : device.series) {
+      if (series.moment.empty() || series.moment.size() != series.value.size() ||
+          series.moment.size() != series.state.size()) {
+        return "odd columns of a series";
+      }
+      for (std::size_t i = 0; i < series.moment.size(); ++i) {
+        if (series.moment[i] >= log.moments) return "no such moment";
+        if (i > 0 && series.moment[i] <= series.moment[i - 1]) return "moments of a series do not rise";
+        const bool is_text = info_of(series.metric).unit == MetricUnit::text && series.state[i] == ValueState::known;
+        if (is_text && static_cast<std::size_t>(series.value[i]) >= log.texts.size()) return "no such text";
+      }
+    }
+  }
+  for (const LogUse& use : log.uses) {
+    if (use.process >= log.processes.size() || use.device >= log.devices.size()) return "odd use of a device";
+    if (log.devices[use.device].parent) return "use of a MIG device by itself";
+  }
+  return {};
+}
+
 void add_spans(Digest& digest, const Trace& trace) {
   const Spans& spans = trace.spans;
   digest.add(std::uint64_t{spans.size()});
@@ -117,6 +173,7 @@ std::uint64_t digest(const Source& source) {
   digest.add(std::uint64_t{source.trace.forward_backward.size()}).add(std::uint64_t{source.trace.steps.size()});
   digest.add(std::uint64_t{source.trace.instants.size()}).add(std::uint64_t{source.trace.counters.size()});
   if (source.memory_state) add_state(digest, source.trace, *source.memory_state);
+  if (source.device_log) add_device_log(digest, *source.device_log);
   return digest.value();
 }
 
@@ -210,6 +267,9 @@ std::string broken_promise(const Source& source) {
     for (const AllocatorDevice& device : source.memory_state->devices) {
       if (std::string broken = broken_device(source, device); !broken.empty()) return device.name() + ": " + broken;
     }
+  }
+  if (source.device_log) {
+    if (std::string broken = broken_device_log(*source.device_log); !broken.empty()) return broken;
   }
   for (const Trouble& trouble : source.trouble) {
     if (trouble.name.empty() || trouble.count <= 0 || trouble.first_offset < 0) return "trouble without name or count";

@@ -34,7 +34,7 @@ ExitCode run(const Options& options) {
   const Verdicts verdicts = diagnose(input);
   print(options.input.json() ? findings_json(input, verdicts) : trouble_header(input) + findings_text(input, verdicts));
   for (const Source& source : input.sources) {
-    if (options.input.json() || !is_recording_of_devices(source)) continue;
+    if (options.input.json() || !(is_recording_of_devices(source) || source.device_log)) continue;
     print(
         fmt::format(fmt::runtime(tr("{path} is a recording of devices: `vramscope status --replay {path}` judges it.")),
                     fmt::arg("path", printable(source.path))) +

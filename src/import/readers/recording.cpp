@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 
+#include "import/device_timeline.h"
 #include "import/reader.h"
 #include "reader_table.h"
 #include "recording/chunk_reader.h"
@@ -107,14 +108,9 @@ class Contents : public recording::Visitor {
       if (found->second.is_used) moments[sample.time_ns][found->second.subject] = sample.value;
     }
     for (const auto& [time_ns, values] : moments) {
-      if (!times_.empty() && time_ns + offset_ns_ < times_.back()) continue;
-      times_.push_back(time_ns + offset_ns_);
-      for (const auto& [subject, bytes] : values) level_[subject] = bytes;
-      for (const auto& [subject, bytes] : level_) {
-        std::vector<std::int64_t>& column = used_[subject];
-        column.resize(times_.size() - 1, 0);
-        column.push_back(bytes);
-      }
+      if (!used_.begin(time_ns + offset_ns_)) continue;
+      for (const auto& [subject, bytes] : values) used_.set(subject, bytes);
+      used_.end();
     }
   }
 
@@ -126,16 +122,9 @@ class Contents : public recording::Visitor {
     for (const auto& [metric, count] : metrics_) source.events_by_category.push_back({metric, count});
     source.start_ns = start_ns_;
     source.end_ns = end_ns_;
-    if (times_.empty()) return;
-    CategoryTimeline timeline;
-    for (const std::int64_t time_ns : times_) timeline.time_ns.push_back(time_ns);
-    for (auto& [subject, values] : used_) {
-      timeline.categories.push_back("GPU " + std::to_string(gpus_[subject].index));
-      values.resize(times_.size(), values.empty() ? 0 : values.back());
-      timeline.bytes.emplace_back();
-      for (const std::int64_t bytes : values) timeline.bytes.back().push_back(bytes);
-    }
-    source.memory_timeline = std::move(timeline);
+    if (used_.empty()) return;
+    source.memory_timeline = used_.take(
+        [&](DeviceTimeline::Key gpu) { return "GPU " + std::to_string(gpus_[static_cast<SubjectId>(gpu)].index); });
   }
 
  private:
@@ -157,9 +146,7 @@ class Contents : public recording::Visitor {
   std::map<std::string, std::int64_t> metrics_;
   std::int64_t offset_ns_ = 0;
   std::optional<std::int64_t> start_ns_, end_ns_;
-  std::vector<std::int64_t> times_;
-  std::map<SubjectId, std::int64_t> level_;
-  std::map<SubjectId, std::vector<std::int64_t>> used_;
+  DeviceTimeline used_;
 };
 
 bool claims(const Head& head) {
