@@ -19,6 +19,7 @@ for source in "${targets[@]}"; do
   for input in "$root"/tests/golden/*/*/* "$root"/tests/recording/golden/*.vrs; do
     case $name:$(basename "$input") in
       kineto_fuzz:input*.json* | snapshot_fuzz:*.pickle | log_fuzz:*.log | log_fuzz:*.txt | recording_fuzz:*.vrs) ;;
+      device_log_fuzz:input.*) [[ $input == */golden/logs/* ]] || continue ;;
       log_fuzz:input*.json) [[ $input == */timeline* ]] || continue ;;
       *) continue ;;
     esac

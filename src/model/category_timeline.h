@@ -14,7 +14,7 @@ struct CategoryTimeline {
   // bytes[c] is parallel to time_ns: bytes of category c after this moment.
   std::vector<Column<std::int64_t>> bytes;
   bool is_sample_numbers = false;  // time_ns holds numbers of samples: the source has no times
-  bool is_relative = false;  // whether times count from the start of the recording instead of the epoch
+  bool is_relative = false;        // whether times count from the start of the recording instead of the epoch
 };
 
 }  // namespace vramscope

@@ -17,8 +17,8 @@ void append_smi_header(std::string& out, const MetricInfo& info, std::string_vie
 // Appends the value: "211 MiB", "[N/A]". `with_unit` is false for `nounits`.
 // A metric of ours that nvidia-smi does not have is written with its plain number or text.
 void append_smi_cell(std::string& out, const MetricValues& values, Metric metric, bool with_unit);
-// The number that append_smi_cell() writes as this word: "Enabled", "P8", "E. Process" is Exclusive_Process. Nullopt for
-// other words, and for prints without words.
+// The number that append_smi_cell() writes as this word: "Enabled", "P8", "E. Process" is Exclusive_Process. Nullopt
+// for other words, and for prints without words.
 std::optional<std::int64_t> parse_smi_word(SmiPrint print, std::string_view word);
 
 }  // namespace vramscope

@@ -62,7 +62,7 @@ struct Source {
   std::vector<OutOfMemory> out_of_memory;       // messages in a log; a snapshot's are entries of its own log
   std::vector<AllocatorStats> allocator_stats;  // in file order
   std::optional<CategoryTimeline> memory_timeline;
-  std::optional<DeviceLog> device_log;          // of nvidia-smi and its imitators; memory_timeline is there too then
+  std::optional<DeviceLog> device_log;  // of nvidia-smi and its imitators; memory_timeline is there too then
 };
 
 struct Case {

@@ -180,7 +180,9 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
   }
   state.xid = xid;
   if (device.is_lost) return;
-  const bool is_hidden = device.processes_state != ValueState::known && !device.parent;
+  // A log played back need not have asked for processes at all.
+  const bool is_asked = device.processes_state != ValueState::not_asked;
+  const bool is_hidden = is_asked && device.processes_state != ValueState::known && !device.parent;
   if (is_hidden && !state.is_hidden) {
     tell(ChangeKind::processes_hidden, Severity::info, N_("GPU {gpu}: the driver does not tell its processes"));
   }

@@ -136,7 +136,7 @@ void TableParser::take_row(const Line& line) {
   if (cells.empty()) return log_.note(line.has_end ? "odd_row" : "cut_row", line.offset);
   if (line.text.find("MIG devices:") != line.text.npos) {
     part_ = Part::mig_heading;
-  } else if (cells.size() == 1 && line.text.find("Processes:") != line.text.npos) {
+  } else if (cells.size() == 1 && line.text.find("rocesses:") != line.text.npos) {
     part_ = Part::process_heading;
   } else if (part_ == Part::process_heading) {
     // "|  GPU   GI   CI   PID   Type   Process name": what the rows will have.
@@ -277,7 +277,9 @@ void TableParser::take_process(const std::vector<std::string_view>& cells, std::
   const std::vector<std::string_view> words = words_of(row);
   const std::size_t pid_at = has_instances_ ? 3 : 1;
   const std::size_t name_at = pid_at + (has_type_ ? 2 : 1);
-  const auto gpu = words.empty() ? std::nullopt : parse_whole(words[0]);
+  // "0." of the oldest.
+  const std::string_view first = words.empty() ? std::string_view() : words[0];
+  const auto gpu = parse_whole(first.substr(0, first.find('.')));
   if (!gpu) {
     // "No running processes found", "Not Supported".
     const bool is_known = row.find("No running") != row.npos || row.find("Not Supported") != row.npos ||
