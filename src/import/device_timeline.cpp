@@ -16,7 +16,15 @@ void DeviceTimeline::end() {
   }
 }
 
+std::uint32_t timeline_step(const DeviceLog& log) {
+  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 25;
+  std::uint64_t gpus = 0;
+  for (const LogDevice& device : log.devices) gpus += device.parent ? 0u : 1u;
+  return static_cast<std::uint32_t>(1 + gpus * log.moments / kMostValues);
+}
+
 CategoryTimeline timeline_of(const DeviceLog& log) {
+  const std::uint32_t step = timeline_step(log);
   struct Reading {
     std::size_t device;
     const LogSeries* series;
@@ -42,6 +50,7 @@ CategoryTimeline timeline_of(const DeviceLog& log) {
         ++reading.run;
       }
       if (!is_known) continue;
+      if (step > 1 && moment % step != 0 && moment + 1 < log.moments) continue;
       has_level = true;
       if (!is_begun) is_begun = made.begin(log.time_ns.empty() ? std::int64_t{moment} : log.time_ns[moment]);
       if (is_begun) made.set(reading.device, series.value[reading.run - 1]);

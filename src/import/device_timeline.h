@@ -43,6 +43,8 @@ class DeviceTimeline {
   std::map<Key, Column<std::int64_t>> used_;
 };
 
+// Every how many moments of a log its timeline takes one, so that it stays within 256 MiB: 1 but for logs of months.
+std::uint32_t timeline_step(const DeviceLog& log);
 // Of a log: "GPU 0" and so on; without times by number of sample.
 CategoryTimeline timeline_of(const DeviceLog& log);
 

@@ -8,8 +8,8 @@ namespace vramscope::nvidia_smi {
 
 namespace {
 
-// More than any machine has; what goes beyond is counted and left out of no other device's values.
-constexpr std::size_t kMostDevices = 4096;
+// More than any machine has; what goes beyond is counted and left out.
+constexpr std::size_t kMostDevices = 512;
 constexpr std::size_t kMostProcesses = std::size_t{1} << 20;
 constexpr std::size_t kMostUnknown = 4096;
 constexpr std::size_t kMostTexts = std::size_t{1} << 20;
@@ -49,20 +49,21 @@ void LogBuilder::begin_moment() {
   log_.time_ns.push_back(kNoLogValue);
 }
 
-// What the moment did not tell is not told from here on.
+// What the moment did not tell is not told from here on. Looks at what was told till now alone: devices that came once
+// cost nothing later.
 void LogBuilder::end_moment() {
   if (!is_open_) return;
   is_open_ = false;
   const std::uint32_t now = log_.moments - 1;
-  for (std::size_t d = 0; d < slots_.size(); ++d) {
-    for (std::size_t s = 0; s < slots_[d].told_at.size(); ++s) {
-      LogSeries& series = log_.devices[d].series[s];
-      if (slots_[d].told_at[s] == now || series.state.back() == ValueState::not_asked) continue;
-      series.moment.push_back(now);
-      series.value.push_back(0);
-      series.state.push_back(ValueState::not_asked);
-    }
-  }
+  const auto ends = [&](const std::pair<std::uint32_t, std::uint16_t>& at) {
+    if (slots_[at.first].told_at[at.second] == now) return false;
+    LogSeries& series = log_.devices[at.first].series[at.second];
+    series.moment.push_back(now);
+    series.value.push_back(0);
+    series.state.push_back(ValueState::not_asked);
+    return true;
+  };
+  told_now_.erase(std::remove_if(told_now_.begin(), told_now_.end(), ends), told_now_.end());
 }
 
 void LogBuilder::set_time(const LogTime& time, std::int64_t offset) {
@@ -90,7 +91,7 @@ void LogBuilder::set_time(const LogTime& time, std::int64_t offset) {
 std::uint32_t LogBuilder::add_device() {
   if (log_.devices.size() >= kMostDevices) {
     note("too_many_devices", 0);
-    return static_cast<std::uint32_t>(log_.devices.size() - 1);
+    return kNoDevice;
   }
   log_.devices.emplace_back();
   slots_.emplace_back();
@@ -99,6 +100,7 @@ std::uint32_t LogBuilder::add_device() {
 }
 
 void LogBuilder::learn(std::uint32_t at, const DeviceKey& key, const std::string& uuid, const std::string& bus_id) {
+  if (at == kNoDevice) return;
   if (!log_.devices[at].index) log_.devices[at].index = key.index;
   if (slots_[at].uuid.empty()) slots_[at].uuid = uuid;
   if (slots_[at].bus_id.empty()) slots_[at].bus_id = bus_id;
@@ -153,8 +155,8 @@ std::uint32_t LogBuilder::mig_device(std::uint32_t gpu, std::optional<std::int64
       return at;
     }
   }
-  const std::uint32_t at = add_device();
-  if (at == gpu) return at;
+  const std::uint32_t at = gpu == kNoDevice ? kNoDevice : add_device();
+  if (at == kNoDevice) return at;
   log_.devices[at].parent = gpu;
   log_.devices[at].index = index;
   log_.devices[at].gpu_instance = gpu_instance;
@@ -169,7 +171,7 @@ std::int64_t LogBuilder::text_id(std::string_view text) {
 }
 
 void LogBuilder::set(std::uint32_t device, Metric metric, const Cell& cell) {
-  if (cell.state == ValueState::not_asked) return;
+  if (cell.state == ValueState::not_asked || device == kNoDevice) return;
   if (!is_open_) begin_moment();
   if (!is_open_) return;
   std::int64_t value = cell.number;
@@ -190,6 +192,9 @@ void LogBuilder::set(std::uint32_t device, Metric metric, const Cell& cell) {
   const std::uint32_t now = log_.moments - 1;
   std::uint32_t& told_at = slot.told_at[place - 1u];
   const bool is_again = told_at == now;
+  if (series.state.empty() || series.state.back() == ValueState::not_asked) {
+    told_now_.emplace_back(device, static_cast<std::uint16_t>(place - 1u));
+  }
   told_at = now;
   if (!is_again) ++told_[index_of(metric)];
   if (!series.state.empty() && series.state.back() == cell.state && series.value.back() == value) return;
@@ -217,7 +222,7 @@ void LogBuilder::list_processes() {
 
 void LogBuilder::add_use(LogUse use, std::int64_t pid, std::string_view name) {
   list_processes();
-  if (!is_open_ || log_.uses.size() >= UINT32_MAX - 1) return;
+  if (!is_open_ || use.device == kNoDevice || log_.uses.size() >= UINT32_MAX - 1) return;
   auto key = std::make_pair(pid, std::string(trimmed(name)));
   if (key.second == "-" || key.second == "[N/A]" || key.second == "N/A") key.second.clear();
   const auto known = process_ids_.find(key);
@@ -312,8 +317,10 @@ void LogBuilder::finish(Source& source) {
   finish_times();
   log_.unknown_fields.assign(unknown_.begin(), unknown_.end());
   fill_source(source);
-  for (const auto& [name, trouble] : trouble_) source.trouble.push_back(trouble);
+  const std::uint32_t step = timeline_step(log_);
+  if (step > 1) note("timeline_thinned", 0, step);
   source.memory_timeline = timeline_of(log_);
+  for (const auto& [name, trouble] : trouble_) source.trouble.push_back(trouble);
   source.device_log = std::move(log_);
 }
 

@@ -21,6 +21,9 @@ struct DeviceKey {
   std::string_view uuid, bus_id;
 };
 
+// In place of a device beyond the most that are kept: what is set of it is left out.
+inline constexpr std::uint32_t kNoDevice = UINT32_MAX;
+
 class LogBuilder {
  public:
   LogBuilder();
@@ -40,7 +43,7 @@ class LogBuilder {
   void learn_uuid(std::uint32_t device, std::string_view uuid);
   // Where the log itself has told none.
   void set_index(std::uint32_t device, std::int64_t index) {
-    if (!log_.devices[device].index) log_.devices[device].index = index;
+    if (device != kNoDevice && !log_.devices[device].index) log_.devices[device].index = index;
   }
 
   void set(std::uint32_t device, Metric metric, const Cell& cell);
@@ -86,7 +89,8 @@ class LogBuilder {
   std::map<std::pair<std::int64_t, std::string>, std::uint32_t> process_ids_;
   std::map<std::string, std::int64_t> unknown_;
   std::map<std::string, Trouble> trouble_;
-  std::vector<std::int64_t> told_;  // by metric: values told
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> told_now_;  // device and series whose last run is a value
+  std::vector<std::int64_t> told_;                                 // by metric: values told
 };
 
 }  // namespace vramscope::nvidia_smi
