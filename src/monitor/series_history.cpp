@@ -14,6 +14,8 @@ void SeriesHistory::add(std::int64_t time_ns, std::int64_t value) {
     recent_[oldest_] = point;
     oldest_ = (oldest_ + 1) % kRecent;
   }
+  // The rhythm of the samples, so that what is kept fills after as many of them at any rhythm.
+  if (count_ == 1) bucket_ns_ = std::clamp(time_ns - before->time_ns, kNarrowestNs, kWidestFirstNs);
   add_to_buckets(point);
   ++count_;
 }

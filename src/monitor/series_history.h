@@ -35,12 +35,15 @@ class SeriesHistory {
     std::int64_t end_ns = 0;  // time of its last sample
     TimedValue lowest, highest;
   };
+  static constexpr std::int64_t kNarrowestNs = 1'000'000;
+  static constexpr std::int64_t kWidestFirstNs = 1'000'000'000;
+
   void add_to_buckets(const TimedValue& point);
 
   std::vector<TimedValue> recent_;  // a ring once it is full
   std::size_t oldest_ = 0;
   std::vector<Bucket> buckets_;
-  std::int64_t bucket_ns_ = 1'000'000'000;
+  std::int64_t bucket_ns_ = kWidestFirstNs;
   std::int64_t count_ = 0;
 };
 
