@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/verdict_rule.h"
+
 namespace vramscope {
 
 namespace {
@@ -31,7 +33,7 @@ void read_value(const AlertRule& rule, const DeviceSample& device, std::int64_t 
   reading.value = static_cast<double>(number);
   if (rule.is_share) {
     reading.value_bytes = number;
-    reading.total_bytes = device.number(Metric::memory_total);
+    reading.total_bytes = usable_bytes(device);  // as in the lines and verdicts about memory
     reading.value.reset();
     if (!reading.total_bytes || *reading.total_bytes <= 0) return;
     reading.value = 100.0 * static_cast<double>(number) / static_cast<double>(*reading.total_bytes);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "monitor/alert_event.h"
+#include "monitor/verdict_rule.h"
 
 namespace vramscope {
 
@@ -137,6 +138,8 @@ void AlertWatch::step(std::size_t rule, Subject& subject, const AlertReading& re
       report.longest_held_ns = std::max(report.longest_held_ns, now - subject.since_ns);
       if (now - subject.since_ns < rules_[rule].for_ns) return;
       subject.state = AlertState::firing;
+      const bool comes_and_goes = subject.resolved_ns && now - *subject.resolved_ns < kRepeatNs;
+      subject.patience = comes_and_goes ? std::min(2 * subject.patience, kMostPatience) : 1;
       ++report.fired;
       tell(AlertKind::fired);
     } else if (now - subject.told_ns >= kRepeatNs) {
@@ -151,11 +154,13 @@ void AlertWatch::step(std::size_t rule, Subject& subject, const AlertReading& re
   if (!subject.back_since_ns) subject.back_since_ns = now;
   if (reading.truth == AlertTruth::no) subject.clear_since_ns.reset();
   if (reading.truth == AlertTruth::clear && !subject.clear_since_ns) subject.clear_since_ns = now;
-  const std::int64_t quiet_ns = std::max(rules_[rule].for_ns, kShortestQuietNs);
+  const std::int64_t least_ns = std::max(rules_[rule].for_ns, kShortestQuietNs);
+  const std::int64_t quiet_ns = std::max(least_ns, std::min(subject.patience * least_ns, kRepeatNs));
   const bool is_over = (subject.clear_since_ns && now - *subject.clear_since_ns >= quiet_ns) ||
                        now - *subject.back_since_ns >= quiet_ns * kLongQuiet;
   if (!is_over) return;
   tell(AlertKind::resolved);
+  subject.resolved_ns = now;
   subject.state = AlertState::quiet;
 }
 
@@ -174,7 +179,7 @@ void AlertWatch::drop_unseen(std::size_t rule, const AlertLook& look, AlertNews&
       reading.value = 0;
       if (rules_[rule].is_share) {
         reading.value_bytes = 0;
-        reading.total_bytes = devices[place].number(Metric::memory_total);
+        reading.total_bytes = usable_bytes(devices[place]);
       }
       if (subject.facts.process) subject.facts.process->used_bytes = 0;
       news.events.push_back(event_of(rule, subject, reading, AlertKind::resolved, look));

@@ -4,7 +4,9 @@
 //
 // A condition that holds is pending until it has held for the rule's time; then it fires. While it goes on there is one
 // message an hour. It is resolved when the value has been back by 5 % of the threshold for as long as it had to hold, a
-// minute at least; or back by less for ten times as long. A value that is not known changes nothing.
+// minute at least; or back by less for ten times as long. One that comes back within an hour is given twice the time
+// before it is called resolved again, and so on up to an hour: what comes and goes is one alert. A value that is not
+// known changes nothing.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,7 +54,8 @@ class AlertWatch {
  public:
   static constexpr std::int64_t kRepeatNs = 3600LL * 1'000'000'000;
   static constexpr std::int64_t kShortestQuietNs = 60LL * 1'000'000'000;
-  static constexpr std::int64_t kLongQuiet = 10;         // times that, for a value that is back by less than the margin
+  static constexpr std::int64_t kLongQuiet = 10;  // times that, for a value that is back by less than the margin
+  static constexpr std::int64_t kMostPatience = 64;
   static constexpr std::int64_t kSamplesToObstacle = 3;  // some values come with the second sample
 
   // `host`: the machine's name, for the messages.
@@ -70,6 +73,8 @@ class AlertWatch {
     std::int64_t since_ns = 0;  // since when it holds, of pending and firing
     std::optional<std::int64_t> unknown_since_ns, back_since_ns, clear_since_ns;
     std::int64_t told_ns = 0;
+    std::optional<std::int64_t> resolved_ns;  // the last time
+    std::int64_t patience = 1;                // times the quiet time
     std::int64_t seen_ns = 0;
     AlertSubject facts;      // when it was last told, or first seen
     std::string device_key;  // of the monitor

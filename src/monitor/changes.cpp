@@ -61,28 +61,39 @@ const DeviceSample* device_named(const LiveSample& sample, const std::string& uu
   return nullptr;
 }
 
-// The change of state of a growth; nothing when it is the same, or was never told.
+struct GrowthWords {
+  const char* so_far;
+  const char* growing;
+  const char* levelled_off;
+  const char* fallen;
+};
+
+// The change of state of a growth, or of its rate to twice what was told; nothing when it is the same, or was never
+// told.
 std::optional<Change> growth_change(const LiveSample& sample, const DeviceSample* device, const Growth& growth,
-                                    GrowthState before, const char* so_far, const char* growing, const char* over) {
-  if (growth.state == before) return std::nullopt;
+                                    ToldGrowth& told, const GrowthWords& words) {
+  const GrowthState before = told.state;
+  const bool is_faster = growth.state == GrowthState::growing && growth.bytes_per_hour >= 2 * told.bytes_per_hour;
+  if (growth.state == before && !is_faster) return std::nullopt;
+  told = {growth.state, growth.bytes_per_hour};
   std::optional<Change> change;
   switch (growth.state) {
     case GrowthState::so_far:
       if (before == GrowthState::growing) return std::nullopt;
-      change = make_change(sample, device, ChangeKind::growing_so_far, Severity::info, so_far);
+      change = make_change(sample, device, ChangeKind::growing_so_far, Severity::info, words.so_far);
       break;
     case GrowthState::growing:
-      change = make_change(sample, device, ChangeKind::growing, Severity::warning, growing);
+      change = make_change(sample, device, ChangeKind::growing, Severity::warning, words.growing);
       break;
     case GrowthState::none:
-      change = make_change(sample, device, ChangeKind::levelled_off, Severity::info, over);
+      change = make_change(sample, device, ChangeKind::levelled_off, Severity::info,
+                           growth.has_fallen ? words.fallen : words.levelled_off);
       break;
   }
   Arguments& arguments = change->message.arguments;
   arguments.emplace_back("rate", bytes_per_hour(growth.bytes_per_hour));
   arguments.emplace_back("grown", bytes_value(growth.grown_bytes));
-  const std::int64_t since_ns = (sample.time_ns - growth.since_ns) / kSecondNs * kSecondNs;
-  arguments.emplace_back("since", time_value(since_ns));
+  arguments.emplace_back("since", time_value(growth.grown_ns / kSecondNs * kSecondNs));
   return change;
 }
 
@@ -91,6 +102,7 @@ void add_time_left(const Monitor& monitor, const DeviceHistory* device, Change& 
   if (device == nullptr || change.kind == ChangeKind::levelled_off) return;
   const auto left = monitor.time_until_full_ns(*device);
   if (!left) return;
+  if (*left > kFarAwayNs) change.severity = Severity::info;
   change.message.id = with_time;
   change.message.arguments.emplace_back("left", time_value(*left / kSecondNs * kSecondNs));
 }
@@ -114,7 +126,7 @@ void ChangeLog::add_holder(const LiveSample& sample, const Monitor& monitor, con
   const bool is_back = state.has_ended && !holder.gone_since_ns;
   if (is_new || is_back) {
     state.has_ended = false;
-    state.growth = GrowthState::none;
+    state.growth = {};
     tell(ChangeKind::process_start, N_("GPU {gpu}: {process} ({pid}, {user}) holds {used}"));
   } else if (holder.gone_since_ns && !state.has_ended) {
     state.has_ended = true;
@@ -125,12 +137,12 @@ void ChangeLog::add_holder(const LiveSample& sample, const Monitor& monitor, con
              : N_("GPU {gpu}: {process} ({pid}, {user}) gave back {used}"));
   }
   const Growth& growth = holder.growth.growth();
-  if (state.has_ended || growth.state == state.growth) return;
+  if (state.has_ended) return;
   auto change = growth_change(sample, device_named(sample, holder.device_uuid), growth, state.growth,
-                              N_("GPU {gpu}: {process} ({pid}) is growing so far: {grown} in {since}"),
-                              N_("GPU {gpu}: {process} ({pid}) keeps growing: {rate}, {grown} in {since}"),
-                              N_("GPU {gpu}: {process} ({pid}) has levelled off at {used}"));
-  state.growth = growth.state;
+                              {N_("GPU {gpu}: {process} ({pid}) is growing so far: {grown} in {since}"),
+                               N_("GPU {gpu}: {process} ({pid}) keeps growing: {rate}, {grown} in {since}"),
+                               N_("GPU {gpu}: {process} ({pid}) has levelled off at {used}"),
+                               N_("GPU {gpu}: {process} ({pid}) has fallen back to {used}")});
   if (!change) return;
   add_holder_arguments(holder, *change);
   add_time_left(
@@ -203,19 +215,19 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
   }
   // Where processes tell it themselves, the device need not.
   const bool is_told = std::any_of(holders_.begin(), holders_.end(), [&](const auto& holder) {
-    return holder.second.device_uuid == uuid && holder.second.growth != GrowthState::none;
+    return holder.second.device_uuid == uuid && holder.second.growth.state != GrowthState::none;
   });
   const Growth& growth = history->growth.growth();
   if (is_told || followed_) {
-    state.growth = growth.state;
+    state.growth = {growth.state, growth.bytes_per_hour};
     state.is_growth_told = false;
     return;
   }
-  auto change = growth_change(sample, &device, growth, state.growth,
-                              N_("GPU {gpu}: the memory in use is growing so far: {grown} in {since}"),
-                              N_("GPU {gpu}: the memory in use keeps growing: {rate}, {grown} in {since}"),
-                              N_("GPU {gpu}: the memory in use has levelled off"));
-  state.growth = growth.state;
+  auto change = growth_change(
+      sample, &device, growth, state.growth,
+      {N_("GPU {gpu}: the memory in use is growing so far: {grown} in {since}"),
+       N_("GPU {gpu}: the memory in use keeps growing: {rate}, {grown} in {since}"),
+       N_("GPU {gpu}: the memory in use has levelled off"), N_("GPU {gpu}: the memory in use has fallen back")});
   if (!change || (change->kind == ChangeKind::levelled_off && !state.is_growth_told)) return;
   state.is_growth_told = change->kind != ChangeKind::levelled_off;
   add_time_left(monitor, history, *change,

@@ -14,6 +14,12 @@
 
 namespace vramscope {
 
+// What was said last of a growth.
+struct ToldGrowth {
+  GrowthState state = GrowthState::none;
+  double bytes_per_hour = 0;
+};
+
 // For one thread at a time.
 class ChangeLog {
  public:
@@ -28,12 +34,12 @@ class ChangeLog {
     bool is_lost = false;
     bool is_hidden = false;
     bool is_known = false;
-    GrowthState growth = GrowthState::none;
+    ToldGrowth growth;
     bool is_growth_told = false;  // by a line about the device itself
     std::int64_t xid = 0;
   };
   struct HolderState {
-    GrowthState growth = GrowthState::none;
+    ToldGrowth growth;
     bool has_ended = false;
     std::string device_uuid;
   };

@@ -17,7 +17,9 @@ std::string duration(std::int64_t nanoseconds, Wording wording) {
   // Long times have words in them.
   constexpr std::int64_t kMinute = 60'000'000'000;
   if (wording == Wording::chosen_language || nanoseconds < kMinute) return format_duration(nanoseconds);
-  return fmt::format("{:.1f} s", static_cast<double>(nanoseconds) / 1e9);
+  const std::int64_t seconds = nanoseconds / 1'000'000'000;
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
 }
 
 std::string with_unit(std::int64_t number, Unit unit, Wording wording) {

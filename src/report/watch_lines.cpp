@@ -80,7 +80,9 @@ std::string change_json(const Change& change) {
 }
 
 std::string alert_line(const AlertEvent& event) {
-  const char* kind = event.kind == AlertKind::resolved ? tr("RESOLVED") : tr("ALERT");
+  const char* kind = event.kind == AlertKind::resolved   ? tr("RESOLVED")
+                     : event.kind == AlertKind::repeated ? tr("STILL")
+                                                         : tr("ALERT");
   const Colour colour = event.kind == AlertKind::resolved ? Colour::green : Colour::red;
   return paint(time_of_day(event.real_time_ns), Colour::grey) + "  " + paint(kind, colour) + "  " +
          printable(alert_sentence(event, Wording::chosen_language)) + "\n";

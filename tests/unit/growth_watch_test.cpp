@@ -13,6 +13,10 @@ constexpr double kMiB = 1 << 20;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 struct Watched {
+  int growing = 0;  // how often it was called so
+  double last_rate_mib_hour = 0;
+  std::int64_t over_s = -1;  // when it was last called over
+  bool has_fallen = false;
   std::int64_t so_far_s = -1;  // first time of each state
   std::int64_t growing_s = -1;
   double rate_mib_hour = 0;  // when it was first called growing
@@ -27,6 +31,12 @@ Watched watch(double hours, std::int64_t interval_s, const std::function<double(
     growth.add(t * kSecond, static_cast<std::int64_t>(mib_at(static_cast<double>(t)) * kMiB));
     const GrowthState state = growth.growth().state;
     if (state == GrowthState::so_far && run.so_far_s < 0) run.so_far_s = t;
+    if (state == GrowthState::growing && run.last != state) ++run.growing;
+    if (state == GrowthState::growing) run.last_rate_mib_hour = growth.growth().bytes_per_hour / kMiB;
+    if (state == GrowthState::none && run.last == GrowthState::growing) {
+      run.over_s = t;
+      run.has_fallen = growth.growth().has_fallen;
+    }
     if (state == GrowthState::growing && run.growing_s < 0) {
       run.growing_s = t;
       run.rate_mib_hour = growth.growth().bytes_per_hour / kMiB;
@@ -54,6 +64,73 @@ TEST(GrowthWatch, AnyUnitOfRhythmIsNoGrowthOverADay) {
   for (const double period : {7.0, 30.0, 60.0, 120.0, 300.0, 600.0}) {
     const Watched run = watch(24, 1, [&](double t) { return 4000 + sawtooth(t, period, 8000); });
     EXPECT_LT(run.growing_s, 0) << period;
+  }
+}
+
+TEST(GrowthWatch, SlowSawtoothIsCalledGrowthOnceAtMostWhateverItsPeriod) {
+  for (const double period : {900.0, 1800.0, 2700.0, 3600.0, 5400.0, 7200.0, 14400.0, 21600.0}) {
+    const Watched run = watch(24, 1, [&](double t) { return 6000 + 4096 * std::fmod(t, period) / period; });
+    EXPECT_EQ(run.growing, 1) << period;
+    EXPECT_NEAR(static_cast<double>(run.over_s), period, period / 100 + 5);
+    EXPECT_TRUE(run.has_fallen);
+  }
+}
+
+TEST(GrowthWatch, FloorThatRisesUnderASlowSawtoothHasTheRateOfTheFloor) {
+  const Watched run = watch(24, 1, [](double t) { return 6000 + 2048 * t / 3600 + 4096 * std::fmod(t, 7200) / 7200; });
+  EXPECT_EQ(run.last, GrowthState::growing);
+  EXPECT_LE(run.growing, 2);
+  EXPECT_NEAR(run.last_rate_mib_hour, 2048, 100);
+}
+
+TEST(GrowthWatch, RateIsThatOfTheRiseAndNotOfTheRestBeforeIt) {
+  for (const double rest : {0.0, 300.0, 600.0, 1200.0, 7200.0}) {
+    for (const double rate : {512.0, 5120.0, 20480.0}) {
+      const Watched run =
+          watch(rest / 3600 + 1, 1, [&](double t) { return 6000 + std::max(0.0, t - rest) / 3600 * rate; });
+      EXPECT_NEAR(run.rate_mib_hour, rate, rate / 50) << rest;
+    }
+  }
+}
+
+TEST(GrowthWatch, WhatWasGrownBelongsToItsTime) {
+  GrowthWatch growth;
+  for (int t = 0; t < 700; ++t) growth.add(t * kSecond, (6LL << 30) + t * 5 * (1LL << 30) / 3600);
+  const Growth& now = growth.growth();
+  ASSERT_EQ(now.state, GrowthState::growing);
+  EXPECT_NEAR(static_cast<double>(now.grown_bytes) / static_cast<double>(now.grown_ns) * 3600e9, now.bytes_per_hour,
+              now.bytes_per_hour / 100);
+}
+
+TEST(GrowthWatch, OneThatStopsIsOverWithinAQuarterOfAnHour) {
+  for (const double hours : {0.5, 1.0, 3.0, 10.0}) {
+    const Watched run = watch(hours + 5, 1, [&](double t) { return 6000 + 5120 * std::min(t / 3600, hours); });
+    EXPECT_GT(run.over_s, 0);
+    EXPECT_LT(static_cast<double>(run.over_s), hours * 3600 + 1200) << hours;
+    EXPECT_FALSE(run.has_fallen);
+  }
+}
+
+TEST(GrowthWatch, RateFollowsALeakThatGetsWorse) {
+  const Watched run =
+      watch(5, 1, [](double t) { return 6000 + (t < 14400 ? t * 512 / 3600 : 2048 + (t - 14400) * 8192 / 3600); });
+  EXPECT_EQ(run.growing, 1);
+  EXPECT_NEAR(run.last_rate_mib_hour, 8192, 200);
+}
+
+TEST(GrowthWatch, PauseForAnEvaluationIsNoEnd) {
+  const Watched run = watch(12, 1, [](double t) {
+    return 6000 + 1024 * (std::floor(t / 1800) * 1500 + std::min(std::fmod(t, 1800), 1500.0)) / 3600;
+  });
+  EXPECT_EQ(run.growing, 1);
+  EXPECT_LT(run.over_s, 0);
+}
+
+TEST(GrowthWatch, MemoryAtRestIsNotCalledGrowing) {
+  const Watched fills = watch(6, 1, [](double t) { return 6000 + 20480 * std::min(1.0, t / 600); });
+  EXPECT_LT(fills.growing_s, 0);
+  for (const double time_constant : {300.0, 600.0}) {
+    EXPECT_LT(watch(6, 1, [&](double t) { return 20480 * (1 - std::exp(-t / time_constant)); }).growing_s, 0);
   }
 }
 

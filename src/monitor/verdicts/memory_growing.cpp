@@ -41,12 +41,15 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   const Growth& growth = holder != nullptr ? holder->growth.growth() : history->growth.growth();
   const auto until_full = input.monitor.time_until_full_ns(*history);
   const bool is_soon = until_full && *until_full <= kSoonNs;
-  Verdict verdict = base_verdict(input, device, holder, is_soon ? Severity::error : Severity::warning);
+  const Severity severity = is_soon                                  ? Severity::error
+                            : until_full && *until_full > kFarAwayNs ? Severity::info
+                                                                     : Severity::warning;
+  Verdict verdict = base_verdict(input, device, holder, severity);
   Finding& finding = verdict.finding;
   finding.confidence = 0.8;
   finding.arguments.emplace_back("rate", bytes_per_hour(growth.bytes_per_hour));
   finding.arguments.emplace_back("grown", bytes_value(growth.grown_bytes));
-  finding.arguments.emplace_back("since", time_value(input.sample.time_ns - growth.since_ns));
+  finding.arguments.emplace_back("since", time_value(growth.grown_ns));
   if (until_full) finding.arguments.emplace_back("left", time_value(*until_full));
   finding.title =
       until_full ? N_("GPU {gpu}: memory keeps growing and is full in {left}") : N_("GPU {gpu}: memory keeps growing");

@@ -17,7 +17,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   const std::int64_t usable = *usable_bytes(device);
   finding.arguments.emplace_back("share", share_value(*share));
   finding.arguments.emplace_back("free", bytes_value(usable > used ? usable - used : 0));
-  finding.title = N_("GPU {gpu}: {share} of the memory is in use");
+  finding.title = N_("GPU {gpu}: {share} of the memory that can be used is in use");
   finding.summary = N_("{free} are left. What needs more than that at once fails.");
   finding.fix = N_(
       "If a run there fails or is to grow: make its batches smaller, or end what is not needed. Servers that take most "

@@ -54,7 +54,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
     finding.fix = reason.fix;
     const auto add = [&](const char* what, Metric metric, std::int64_t divisor) {
       if (const auto number = device.number(metric))
-        finding.evidence.push_back({what, count_value(*number / divisor), {}});
+        finding.evidence.push_back({what, count_value((*number + divisor / 2) / divisor), {}});
     };
     add(N_("temperature, °C"), Metric::temperature_gpu, 1);
     add(N_("slowdown temperature, °C"), Metric::temperature_slowdown, 1);
