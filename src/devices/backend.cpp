@@ -64,6 +64,25 @@ Result<std::vector<AccountedProcess>> DeviceSource::accounted(std::size_t) {
   return std::vector<AccountedProcess>();
 }
 
+namespace {
+Error no_such_list() {
+  constexpr int kNotSupported = 3;
+  return {ExitCode::machine, {}, kNotSupported};
+}
+}  // namespace
+
+Result<std::vector<SupportedClocks>> DeviceSource::supported_clocks(std::size_t) {
+  return no_such_list();
+}
+
+Result<std::vector<std::uint64_t>> DeviceSource::retired_pages(std::size_t, RetirementCause) {
+  return no_such_list();
+}
+
+Result<RecentSamples> DeviceSource::recent(std::size_t, RecentKind) {
+  return no_such_list();
+}
+
 const std::vector<Backend>& backends() {
   static const std::vector<Backend> sorted = [] {
     std::vector<Backend> table = backend_table();

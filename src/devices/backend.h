@@ -50,6 +50,33 @@ struct AccountedProcess {
   bool is_running = false;
 };
 
+// A memory clock that can be set, with the graphics clocks that go with it; highest first.
+struct SupportedClocks {
+  std::int64_t memory_mhz = 0;
+  std::vector<std::int64_t> graphics_mhz;
+};
+
+// Why a page of memory was given up; the numbers are NVML's (nvmlPageRetirementCause_t).
+enum class RetirementCause : std::uint8_t { single_bit_errors = 0, double_bit_error = 1 };
+
+// What the driver samples by itself, many times a second; the numbers are NVML's (nvmlSamplingType_t). Power in
+// milliwatts, clocks in MHz, the others in percent.
+enum class RecentKind : std::uint8_t {
+  power = 0,
+  gpu = 1,
+  memory = 2,
+  encoder = 3,
+  decoder = 4,
+  sm_clock = 5,
+  memory_clock = 6,
+  jpeg = 8,
+  ofa = 9
+};
+struct RecentSamples {
+  std::int64_t duration_us = 0;  // from the oldest to the newest
+  std::int64_t count = 0, most = 0, least = 0, mean = 0;
+};
+
 // One GPU, or one MIG device of a GPU, at one moment.
 struct DeviceSample {
   int index = 0;              // of the GPU; of a MIG device its number within its GPU
@@ -87,6 +114,11 @@ class DeviceSource {
   virtual Result<std::string> process_name(std::int64_t pid);
   // The driver's account of processes on the device at `place` of sample()'s list; empty while accounting is off.
   virtual Result<std::vector<AccountedProcess>> accounted(std::size_t place);
+  // What follows is asked for by a full query alone, of the GPU at `place`. An Error has the driver's code, 3 where
+  // the device has no such list.
+  virtual Result<std::vector<SupportedClocks>> supported_clocks(std::size_t place);
+  virtual Result<std::vector<std::uint64_t>> retired_pages(std::size_t place, RetirementCause cause);
+  virtual Result<RecentSamples> recent(std::size_t place, RecentKind kind);
 };
 
 struct Backend {

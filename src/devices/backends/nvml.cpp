@@ -3,6 +3,7 @@
 
 #include "backend_table.h"
 #include "devices/backends/nvml/device.h"
+#include "devices/backends/nvml/lists.h"
 #include "fmt/format.h"
 #include "text/catalogue.h"
 
@@ -49,8 +50,13 @@ class Source : public DeviceSource {
   const std::vector<DeviceSample>& sample(const Wanted& wanted, std::int64_t time_ns) override;
   Result<std::string> process_name(std::int64_t pid) override;
   Result<std::vector<AccountedProcess>> accounted(std::size_t place) override;
+  Result<std::vector<SupportedClocks>> supported_clocks(std::size_t place) override;
+  Result<std::vector<std::uint64_t>> retired_pages(std::size_t place, RetirementCause cause) override;
+  Result<RecentSamples> recent(std::size_t place, RecentKind kind) override;
 
  private:
+  template <typename List, typename Read>
+  Result<List> list_of(std::size_t place, Read read);
   void list_devices();
   void list_mig_devices(std::size_t gpu_sample, const Device& gpu);
   int open_gpu(int index, Handle& handle);
@@ -318,6 +324,32 @@ Result<std::vector<AccountedProcess>> Source::accounted(std::size_t place) {
   if (code == kNotSupported || code == kFunctionNotFound || code == kNotFound) return list;
   if (code != kSuccess) return call_error(code);
   return list;
+}
+
+// `read(handle, list)` of the GPU at `place`.
+template <typename List, typename Read>
+Result<List> Source::list_of(std::size_t place, Read read) {
+  List list;
+  if (place >= devices_.size() || devices_[place].is_mig) return call_error(kNotSupported);
+  const Device& device = devices_[place];
+  const int code = device.open_code != kSuccess ? device.open_code : read(device.handle, list);
+  if (code != kSuccess) return call_error(code == kFunctionNotFound ? static_cast<int>(kNotSupported) : code);
+  return list;
+}
+
+Result<std::vector<SupportedClocks>> Source::supported_clocks(std::size_t place) {
+  using List = std::vector<SupportedClocks>;
+  return list_of<List>(place, [&](Handle gpu, List& list) { return read_supported_clocks(call_, gpu, list); });
+}
+
+Result<std::vector<std::uint64_t>> Source::retired_pages(std::size_t place, RetirementCause cause) {
+  using List = std::vector<std::uint64_t>;
+  return list_of<List>(place, [&](Handle gpu, List& list) { return read_retired_pages(call_, gpu, cause, list); });
+}
+
+Result<RecentSamples> Source::recent(std::size_t place, RecentKind kind) {
+  return list_of<RecentSamples>(
+      place, [&](Handle gpu, RecentSamples& samples) { return read_recent(call_, gpu, kind, samples); });
 }
 
 }  // namespace

@@ -23,7 +23,10 @@ std::string rest_of(std::istream& words) {
 // "12", "0x1FF", "-3"; a letter at the end for KiB, MiB, GiB.
 long long parse(const std::string& text) {
   char* end = nullptr;
-  const long long value = std::strtoll(text.c_str(), &end, 0);
+  // Hexadecimal numbers may have all 64 bits.
+  const bool is_mask = text.rfind("0x", 0) == 0;
+  const long long value =
+      is_mask ? static_cast<long long>(std::strtoull(text.c_str(), &end, 0)) : std::strtoll(text.c_str(), &end, 0);
   switch (*end) {
     case 'K':
       return value << 10;
@@ -44,6 +47,7 @@ struct Loader {
   Device& gpu() { return state.gpus.back(); }
   void finish_gpu();
   void device_line(const std::string& word, std::istream& words);
+  bool list_line(const std::string& word, std::istream& words);
   void line(const std::string& text);
 };
 
@@ -62,6 +66,25 @@ void Loader::finish_gpu() {
     for (Device& mig : copy.migs) mig.gpu = copy.gpu;
     state.gpus.push_back(copy);
   }
+}
+
+bool Loader::list_line(const std::string& word, std::istream& words) {
+  std::vector<unsigned> numbers;
+  if (word == "clocks") {
+    Clocks clocks;
+    words >> clocks.memory;
+    for (unsigned number = 0; words >> number;) clocks.graphics.push_back(number);
+    device->clocks.push_back(clocks);
+    return true;
+  }
+  if (word == "samples") {
+    int kind = 0;
+    words >> kind;
+    for (unsigned number = 0; words >> number;) numbers.push_back(number);
+    device->samples[kind] = numbers;
+    return true;
+  }
+  return false;
 }
 
 void Loader::device_line(const std::string& word, std::istream& words) {
@@ -101,7 +124,7 @@ void Loader::device_line(const std::string& word, std::istream& words) {
   } else if (word == "lost") {
     words >> a;
     device->lost_after = parse(a);
-  } else {
+  } else if (!list_line(word, words)) {
     std::fprintf(stderr, "stand-in: unknown line: %s\n", word.c_str());
     std::abort();
   }

@@ -25,6 +25,11 @@ struct Accounted {
   unsigned is_running = 0;
 };
 
+struct Clocks {
+  unsigned memory = 0;
+  std::vector<unsigned> graphics;
+};
+
 struct Device {
   int gpu = 0;  // index of the GPU, also of a MIG device's GPU
   bool is_mig = false;
@@ -35,6 +40,8 @@ struct Device {
   std::vector<Process> processes;
   std::vector<Share> shares;
   std::vector<Accounted> accounted;
+  std::vector<Clocks> clocks;
+  std::map<int, std::vector<unsigned>> samples;  // by kind
   std::vector<Device> migs;
   std::vector<long long> xids;  // not delivered yet
   long long lost_after = -1;    // calls

@@ -153,6 +153,33 @@ struct MigAttributes {  // nvmlDeviceAttributes_t
   unsigned multiprocessors, copy_engines, decoders, encoders, jpegs, ofas, gpu_slices, compute_slices;
   std::uint64_t memory_mib;
 };
+struct Pdi {  // nvmlPdi_v1_t
+  unsigned version;
+  std::uint64_t value;
+};
+struct DramEncryption {  // nvmlDramEncryptionInfo_v1_t
+  unsigned version, state;
+};
+struct RepairStatus {  // nvmlRepairStatus_v1_t
+  unsigned version, channel_pending, tpc_pending;
+};
+struct UnrepairableMemory {  // nvmlUnrepairableMemoryStatus_v1_t, which has no version
+  unsigned is_unrepairable;
+};
+struct Heterogeneous {  // nvmlVgpuHeterogeneousMode_v1_t
+  unsigned version, mode;
+};
+struct Capabilities {  // nvmlDeviceCapabilities_v1_t
+  unsigned version, mask;
+};
+constexpr unsigned kCapabilityEgm = 1;  // NVML_DEV_CAP_EGM
+struct CaptureStats {                   // nvmlFBCStats_t
+  unsigned sessions, fps, latency_us;
+};
+struct Sample {  // nvmlSample_t
+  std::uint64_t time_us;
+  Number value;
+};
 struct EventData {  // nvmlEventData_t
   Handle device;
   std::uint64_t type, data;
@@ -185,6 +212,10 @@ static_assert(sizeof(ProcessShares) == 40 && sizeof(ProcessesShares) == 24 && si
 static_assert(sizeof(FieldValue) == 40 && sizeof(RowHistogram) == 20 && sizeof(SramErrors) == 104);
 static_assert(sizeof(Fabric2) == 36 && sizeof(Fabric3) == 40 && sizeof(Platform2) == 44);
 static_assert(sizeof(MigAttributes) == 40 && sizeof(EventData) == 32 && sizeof(GpmMetric) == 40);
+
+static_assert(sizeof(Pdi) == 16 && sizeof(DramEncryption) == 8 && sizeof(RepairStatus) == 12);
+static_assert(sizeof(Heterogeneous) == 8 && sizeof(Capabilities) == 8 && sizeof(CaptureStats) == 12);
+static_assert(sizeof(UnrepairableMemory) == 4 && sizeof(Sample) == 16);
 
 // nvmlClockType_t
 enum Clock : int { kGraphics = 0, kSm = 1, kMemoryClock = 2, kVideo = 3 };

@@ -10,7 +10,7 @@
 
 namespace vramscope::nvml {
 
-constexpr std::size_t kMostGroups = 128;
+constexpr std::size_t kMostGroups = 160;
 
 struct Device {
   Handle handle = nullptr;

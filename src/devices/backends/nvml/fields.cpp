@@ -62,6 +62,7 @@ constexpr Field kFields[] = {
     {83, 0, M::energy_total},
     {91, 0, M::nvlink_links},
     {94, 0, M::pcie_replays},
+    {95, 0, M::pcie_replay_rollovers},
     {138, kAllLinks, M::nvlink_tx, 1024},
     {139, kAllLinks, M::nvlink_rx, 1024},
     {142, 0, M::remapped_rows_correctable},
@@ -80,6 +81,13 @@ constexpr Field kFields[] = {
     {190, kModule, M::module_enforced_power_limit},
     {192, kModule, M::module_power_limit},
     {185, kMemoryScope, M::power_draw_memory},
+    {186, kMemoryScope, M::power_draw_memory_instant},
+    {193, 0, M::temperature_shutdown_tlimit},
+    {194, 0, M::temperature_slowdown_tlimit},
+    {195, 0, M::temperature_memory_max_tlimit},
+    {196, 0, M::temperature_gpu_max_tlimit},
+    {228, 0, M::pcie_atomics_outbound},
+    {229, 0, M::pcie_atomics_inbound},
     {230, 0, M::gpu_recovery_action},
     {269, 0, M::clocks_event_reasons_counters_sw_thermal_slowdown, 1, 1000},
     {270, 0, M::clocks_event_reasons_counters_hw_thermal_slowdown, 1, 1000},
@@ -127,7 +135,10 @@ void put(Reading& reading, const Field& field, const FieldValue& value) {
     set_failed(reading, field.metric, value.code);
     return;
   }
-  const std::optional<std::int64_t> number = number_of(value);
+  std::optional<std::int64_t> number = number_of(value);
+  // Degrees below a limit are negative, and may come as an unsigned number of 32 bits.
+  const bool is_wrapped = number && *number > std::numeric_limits<std::int32_t>::max();
+  if (is_wrapped && info_of(field.metric).unit == MetricUnit::celsius) number = *number - (std::int64_t{1} << 32);
   std::int64_t scaled = 0;
   if (!number || __builtin_mul_overflow(*number, field.times, &scaled)) {
     set_failed(reading, field.metric, kUnknown);

@@ -20,6 +20,7 @@ const Groups& all_groups() {
     add_facts(list);
     add_modes(list);
     add_health(list);
+    add_query(list);
     return list;
   }();
   return groups;

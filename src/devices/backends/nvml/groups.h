@@ -87,5 +87,6 @@ void add_power(Groups& groups);
 void add_facts(Groups& groups);
 void add_modes(Groups& groups);
 void add_health(Groups& groups);
+void add_query(Groups& groups);  // what only a full query asks for
 
 }  // namespace vramscope::nvml

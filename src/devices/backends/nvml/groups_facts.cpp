@@ -83,6 +83,8 @@ const char* architecture_name(unsigned number) {  // NVML_DEVICE_ARCH_*
       return "Hopper";
     case 10:
       return "Blackwell";
+    case 13:
+      return "Rubin";
     default:
       return nullptr;
   }
@@ -156,6 +158,11 @@ int mig_attributes(Reading& reading) {
   if (code == kSuccess) {
     reading.values.set(M::mig_multiprocessors, attributes.multiprocessors);
     reading.values.set(M::mig_gpu_instance_slices, attributes.gpu_slices);
+    reading.values.set(M::mig_copy_engines, attributes.copy_engines);
+    reading.values.set(M::mig_encoders, attributes.encoders);
+    reading.values.set(M::mig_decoders, attributes.decoders);
+    reading.values.set(M::mig_ofas, attributes.ofas);
+    reading.values.set(M::mig_jpegs, attributes.jpegs);
   }
   return code;
 }
@@ -279,7 +286,8 @@ void add_facts(Groups& groups) {
   groups.push_back(group<M::architecture>(architecture));
   groups.push_back(group<M::hostname>(hostname));
   groups.push_back(group<M::minor_number>(one<&F::minor_number, M::minor_number>));
-  groups.push_back(group<M::mig_multiprocessors, M::mig_gpu_instance_slices>(mig_attributes, true));
+  groups.push_back(group<M::mig_multiprocessors, M::mig_gpu_instance_slices, M::mig_copy_engines, M::mig_encoders,
+                         M::mig_decoders, M::mig_ofas, M::mig_jpegs>(mig_attributes, true));
   groups.push_back(group<M::clocks_max_graphics>(of_kind<&F::max_clock, kGraphics, M::clocks_max_graphics>));
   groups.push_back(group<M::clocks_max_sm>(of_kind<&F::max_clock, kSm, M::clocks_max_sm>));
   groups.push_back(group<M::clocks_max_memory>(of_kind<&F::max_clock, kMemoryClock, M::clocks_max_memory>));

@@ -92,10 +92,12 @@ int histogram(Reading& reading) {
   return code;
 }
 
+// Of a MIG device the driver tells errors of SRAM that were not corrected, since the driver was loaded, alone.
 template <int type, int counter, Metric of_all, Metric of_sram>
 void add_ecc(Groups& groups) {
+  constexpr bool kForMig = type == kUncorrected && counter == kVolatile;
   groups.push_back(group<of_all>(total<type, counter, of_all>));
-  groups.push_back(group<of_sram>(sram<type, counter, of_sram>));
+  groups.push_back(group<of_sram>(sram<type, counter, of_sram>, kForMig));
 }
 
 }  // namespace

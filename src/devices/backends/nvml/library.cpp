@@ -122,6 +122,29 @@ void find_modes_and_health(void* at, Functions& f) {
   find(at, f.field_values, "nvmlDeviceGetFieldValues");
 }
 
+void find_query(void* at, Functions& f) {
+  find(at, f.brand, "nvmlDeviceGetBrand");
+  find(at, f.board_id, "nvmlDeviceGetBoardId");
+  find(at, f.multi_gpu_board, "nvmlDeviceGetMultiGpuBoard");
+  find(at, f.board_part_number, "nvmlDeviceGetBoardPartNumber");
+  find(at, f.pdi, "nvmlDeviceGetPdi");
+  find(at, f.inforom_flush, "nvmlDeviceGetLastBBXFlushTime");
+  find(at, f.virtualization, "nvmlDeviceGetVirtualizationMode");
+  find(at, f.host_vgpu_mode, "nvmlDeviceGetHostVgpuMode");
+  find(at, f.vgpu_heterogeneous, "nvmlDeviceGetVgpuHeterogeneousMode");
+  find(at, f.gsp_version, "nvmlDeviceGetGspFirmwareVersion");
+  find(at, f.capture_stats, "nvmlDeviceGetFBCStats");
+  find(at, f.dram_encryption, "nvmlDeviceGetDramEncryptionMode");
+  find(at, f.repair_status, "nvmlDeviceGetRepairStatus");
+  find(at, f.unrepairable_memory, "nvmlDeviceGetUnrepairableMemoryFlag_v1");
+  find(at, f.customer_boost_clock, "nvmlDeviceGetMaxCustomerBoostClock");
+  find(at, f.auto_boost, "nvmlDeviceGetAutoBoostedClocksEnabled");
+  find(at, f.capabilities, "nvmlDeviceGetCapabilities");
+  find(at, f.supported_memory_clocks, "nvmlDeviceGetSupportedMemoryClocks");
+  find(at, f.supported_graphics_clocks, "nvmlDeviceGetSupportedGraphicsClocks");
+  find(at, f.samples, "nvmlDeviceGetSamples");
+}
+
 void find_processes_and_events(void* at, Functions& f) {
   find(at, f.compute_v3, "nvmlDeviceGetComputeRunningProcesses_v3");
   find(at, f.compute_v2, "nvmlDeviceGetComputeRunningProcesses_v2");
@@ -195,6 +218,7 @@ void Library::resolve() {
   find_identity(handle_, call);
   find_readings(handle_, call);
   find_modes_and_health(handle_, call);
+  find_query(handle_, call);
   find_processes_and_events(handle_, call);
 }
 

@@ -69,6 +69,25 @@ struct Functions {
   int (*remapped_rows)(Handle, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   int (*row_histogram)(Handle, RowHistogram*) = nullptr;
 
+  // What only a full query asks for.
+  GetText board_part_number = nullptr;
+  GetUnsigned brand = nullptr, board_id = nullptr, multi_gpu_board = nullptr;
+  int (*pdi)(Handle, Pdi*) = nullptr;
+  int (*inforom_flush)(Handle, unsigned long long*, unsigned long*) = nullptr;
+  GetUnsigned virtualization = nullptr, host_vgpu_mode = nullptr;
+  int (*vgpu_heterogeneous)(Handle, Heterogeneous*) = nullptr;
+  int (*gsp_version)(Handle, char*) = nullptr;
+  int (*capture_stats)(Handle, CaptureStats*) = nullptr;
+  int (*dram_encryption)(Handle, DramEncryption*, DramEncryption*) = nullptr;
+  int (*repair_status)(Handle, RepairStatus*) = nullptr;
+  int (*unrepairable_memory)(Handle, UnrepairableMemory*) = nullptr;
+  GetByKind customer_boost_clock = nullptr;
+  GetTwo auto_boost = nullptr;
+  int (*capabilities)(Handle, Capabilities*) = nullptr;
+  GetTwo supported_memory_clocks = nullptr;
+  int (*supported_graphics_clocks)(Handle, unsigned, unsigned*, unsigned*) = nullptr;
+  int (*samples)(Handle, int, unsigned long long, int*, unsigned*, Sample*) = nullptr;
+
   GetTwo mig_mode = nullptr;
   GetUnsigned mig_max = nullptr, gpu_instance = nullptr, compute_instance = nullptr;
   int (*mig_handle)(Handle, unsigned, Handle*) = nullptr;
