@@ -66,6 +66,24 @@ enum class SmiPrint : std::uint8_t {
   fabric_state,
   health,
   peer_type,
+  // In `nvidia-smi -q` alone:
+  celsius,
+  lanes,               // 16x
+  kibibytes_a_second,  // 839 KB/s; the number is bytes a second
+  banks,
+  tight_percent,  // 100.00%
+  hex_lower,      // 0xc00
+  hex16_lower,
+  bare_hex,  // as hex, hex2, hex4 and hex8 without the 0x
+  bare_hex2,
+  bare_hex4,
+  bare_hex8,
+  on_off,
+  lower_enabled,
+  virtualization,
+  host_vgpu,
+  atomics,
+  moment,     // microseconds since 1970, as a local time
   deprecated  // a name that still exists, and a fixed sentence in place of a value
 };
 enum class SmiMissing : std::uint8_t { bracketed, plain };  // "[N/A]" or "N/A"

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 
 namespace vramscope {
 
@@ -50,6 +51,32 @@ constexpr std::array<std::string_view, 4> kFabricState = {"N/A", "Not Started", 
 constexpr std::array<std::string_view, 4> kHealth = {"N/A", "Healthy", "Unhealthy", "Limited Capacity"};
 constexpr std::array<std::string_view, 3> kPeerType = {"N/A", "Direct Connected", "Switch Connected"};
 
+constexpr std::array<std::string_view, 2> kOnOff = {"Off", "On"};
+constexpr std::array<std::string_view, 2> kLowerEnabled = {"disabled", "enabled"};
+constexpr std::array<std::string_view, 5> kVirtualization = {"None", "Pass-Through", "VGPU", "Host VGPU", "Host VSGA"};
+constexpr std::array<std::string_view, 2> kHostVgpu = {"Non SR-IOV", "SR-IOV"};
+// Bits of NVML_PCIE_ATOMICS_CAP_*, each word with the space that nvidia-smi puts behind it.
+constexpr std::array<std::string_view, 7> kAtomics = {"FETCHADD_32 ", "FETCHADD_64 ", "SWAP_32 ", "SWAP_64 ",
+                                                      "CAS_32 ",      "CAS_64 ",      "CAS_128 "};
+
+void append_atomics(std::string& out, std::int64_t mask) {
+  if (mask == 0) out += "N/A";
+  for (std::size_t bit = 0; bit < kAtomics.size(); ++bit) {
+    if ((mask >> bit & 1) != 0) out += kAtomics[bit];
+  }
+}
+
+void append_moment(std::string& out, std::int64_t microseconds) {
+  constexpr std::int64_t kSecond = 1'000'000, kMillisecond = 1000;
+  const auto seconds = static_cast<std::time_t>(microseconds / kSecond);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[48];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y/%m/%d %H:%M:%S", &local);
+  out.append(text, size);
+  append_number(out, ".%03lld", microseconds % kSecond / kMillisecond);
+}
+
 void append_choice(std::string& out, SmiPrint print, std::int64_t number) {
   switch (print) {
     case SmiPrint::enabled:
@@ -74,8 +101,45 @@ void append_choice(std::string& out, SmiPrint print, std::int64_t number) {
       return append_word(out, kHealth, number);
     case SmiPrint::peer_type:
       return append_word(out, kPeerType, number);
+    case SmiPrint::on_off:
+      return append_word(out, kOnOff, number);
+    case SmiPrint::lower_enabled:
+      return append_word(out, kLowerEnabled, number);
+    case SmiPrint::virtualization:
+      return append_word(out, kVirtualization, number);
+    case SmiPrint::host_vgpu:
+      return append_word(out, kHostVgpu, number);
     default:
       return append_number(out, "%lld", number);
+  }
+}
+
+void append_hex(std::string& out, SmiPrint print, std::int64_t number) {
+  switch (print) {
+    case SmiPrint::hex:
+      return append_number(out, "0x%llX", number);
+    case SmiPrint::hex2:
+      return append_number(out, "0x%02llX", number);
+    case SmiPrint::hex4:
+      return append_number(out, "0x%04llX", number);
+    case SmiPrint::hex8:
+      return append_number(out, "0x%08llX", number);
+    case SmiPrint::hex16:
+      return append_number(out, "0x%016llX", number);
+    case SmiPrint::hex_lower:
+      return append_number(out, "0x%llx", number);
+    case SmiPrint::hex16_lower:
+      return append_number(out, "0x%016llx", number);
+    case SmiPrint::bare_hex:
+      return append_number(out, "%llX", number);
+    case SmiPrint::bare_hex2:
+      return append_number(out, "%02llX", number);
+    case SmiPrint::bare_hex4:
+      return append_number(out, "%04llX", number);
+    case SmiPrint::bare_hex8:
+      return append_number(out, "%08llX", number);
+    default:
+      return append_choice(out, print, number);
   }
 }
 
@@ -87,20 +151,20 @@ void append_known(std::string& out, SmiPrint print, std::int64_t number) {
       return append_two_decimals(out, number);
     case SmiPrint::percent2:
       return append_number(out, "%lld.00", number);
-    case SmiPrint::hex:
-      return append_number(out, "0x%llX", number);
-    case SmiPrint::hex2:
-      return append_number(out, "0x%02llX", number);
-    case SmiPrint::hex4:
-      return append_number(out, "0x%04llX", number);
-    case SmiPrint::hex8:
-      return append_number(out, "0x%08llX", number);
-    case SmiPrint::hex16:
-      return append_number(out, "0x%016llX", number);
     case SmiPrint::pstate:
       return append_number(out, "P%lld", number);
+    case SmiPrint::lanes:
+      return append_number(out, "%lldx", number);
+    case SmiPrint::tight_percent:
+      return append_number(out, "%lld.00%%", number);
+    case SmiPrint::kibibytes_a_second:
+      return append_number(out, "%lld", number / 1024);
+    case SmiPrint::atomics:
+      return append_atomics(out, number);
+    case SmiPrint::moment:
+      return append_moment(out, number);
     default:
-      return append_choice(out, print, number);
+      return append_hex(out, print, number);
   }
 }
 
@@ -118,10 +182,8 @@ std::string_view failure_words(std::int64_t code) {
   }
 }
 
-}  // namespace
-
-std::string_view smi_unit(const MetricInfo& info) {
-  switch (info.print) {
+std::string_view unit_of(SmiPrint print) {
+  switch (print) {
     case SmiPrint::mebibytes:
       return "MiB";
     case SmiPrint::percent:
@@ -135,9 +197,21 @@ std::string_view smi_unit(const MetricInfo& info) {
       return "ms";
     case SmiPrint::microseconds:
       return "us";
+    case SmiPrint::celsius:
+      return "C";
+    case SmiPrint::banks:
+      return "bank(s)";
+    case SmiPrint::kibibytes_a_second:
+      return "KB/s";
     default:
       return {};
   }
+}
+
+}  // namespace
+
+std::string_view smi_unit(const MetricInfo& info) {
+  return unit_of(info.print);
 }
 
 void append_smi_header(std::string& out, const MetricInfo& info, std::string_view asked) {
@@ -199,6 +273,56 @@ std::optional<std::int64_t> parse_smi_word(SmiPrint print, std::string_view word
     if (written == word) return number;
   }
   return std::nullopt;
+}
+
+std::string_view smi_missing_words(int code) {
+  switch (code) {
+    case 4:
+      return "Insufficient Permissions";
+    case 6:
+      return "Not Found";
+    case 15:
+      return "GPU is lost";
+    case 16:
+      return "GPU requires reset";
+    case 3:
+    case 13:
+      return "N/A";
+    default:
+      return "Unknown Error";
+  }
+}
+
+std::string_view smi_missing_words(const MetricValue& value) {
+  switch (value.state) {
+    case ValueState::no_permission:
+      return smi_missing_words(4);
+    case ValueState::lost:
+      return smi_missing_words(15);
+    case ValueState::failed:
+      return smi_missing_words(static_cast<int>(value.number));
+    default:
+      return "N/A";
+  }
+}
+
+void append_smi_query_value(std::string& out, const MetricValues& values, Metric metric, SmiPrint print) {
+  const MetricInfo& info = info_of(metric);
+  const MetricValue& value = values[metric];
+  if (value.state != ValueState::known) {
+    out += smi_missing_words(value);
+    return;
+  }
+  if (info.unit == MetricUnit::text) {
+    out += values.text(metric);
+    return;
+  }
+  const SmiPrint form = print == SmiPrint::none ? info.print : print;
+  append_known(out, form, value.number);
+  const std::string_view unit = unit_of(form);
+  if (unit.empty()) return;
+  out += ' ';
+  out += unit;
 }
 
 }  // namespace vramscope

@@ -21,4 +21,13 @@ void append_smi_cell(std::string& out, const MetricValues& values, Metric metric
 // for other words, and for prints without words.
 std::optional<std::int64_t> parse_smi_word(SmiPrint print, std::string_view word);
 
+// Appends the value as `nvidia-smi -q` writes it: "45 C", "16x", words of failure and "N/A" without brackets. `print`:
+// in which form; `none` for that of the metric.
+void append_smi_query_value(std::string& out, const MetricValues& values, Metric metric,
+                            SmiPrint print = SmiPrint::none);
+// "GPU is lost", "Unknown Error", "N/A": what stands there in place of an unknown value.
+std::string_view smi_missing_words(const MetricValue& value);
+// NVML's code (nvmlReturn_t) in place of a list: "N/A", "Not Found".
+std::string_view smi_missing_words(int code);
+
 }  // namespace vramscope

@@ -111,12 +111,22 @@ std::string smi_query_help(SmiQuery query) {
 std::string smi_help() {
   return R"(vramscope smi: what scripts ask of nvidia-smi, with its options, output and exit codes.
 
-usage: vramscope smi --query-gpu=FIELD,… --format=csv [-i GPU,…] [-l SECONDS] [-f FILE]
+usage: vramscope smi [-i GPU,…] [-l SECONDS] [-f FILE]
+       vramscope smi -q [-d SECTION,… | -x [--dtd]] [-i GPU,…] [-l SECONDS] [-f FILE]
+       vramscope smi --query-gpu=FIELD,… --format=csv [-i GPU,…] [-l SECONDS] [-f FILE]
        vramscope smi --query-compute-apps=FIELD,… --format=csv
        vramscope smi --query-accounted-apps=FIELD,… --format=csv
        vramscope smi -L
        vramscope smi dmon | pmon [OPTIONS]
 
+  no option                     the table of GPUs, MIG devices and processes
+  -q,   --query                 everything that is known of each GPU
+  -d,   --display=              of -q these sections alone: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK,
+                                COMPUTE, PIDS, PERFORMANCE, SUPPORTED_CLOCKS, PAGE_RETIREMENT, ACCOUNTING,
+                                ENCODER_STATS, SUPPORTED_GPU_TARGET_TEMP, VOLTAGE, FBC_STATS, ROW_REMAPPER,
+                                GSP_FIRMWARE_VERSION, POWER_SMOOTHING, POWER_PROFILES
+  -x,   --xml-format            -q as XML
+        --dtd                   the type of that document: in it, or without -q alone
   -L,   --list-gpus             GPUs and their MIG devices, with UUIDs
         --query-gpu=            values of each GPU; --help-query-gpu lists the fields
         --query-compute-apps=   processes that compute now; --help-query-compute-apps
@@ -132,7 +142,7 @@ usage: vramscope smi --query-gpu=FIELD,… --format=csv [-i GPU,…] [-l SECONDS
         --version               versions of the driver and its library
   -h,   --help                  this text
 
-Tables of GPUs and what is wrong with them: vramscope status. Settings of a GPU are not changed here.
+What is wrong with GPUs: vramscope status. Settings of a GPU are not changed here.
 Exit codes: 0 ok, 2 wrong usage, 4 no permission, 6 no such GPU, 9 driver not loaded, 12 driver's library missing,
 15 GPU lost, 18 driver and library of different versions, 255 other.
 )";

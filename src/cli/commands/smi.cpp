@@ -1,4 +1,4 @@
-// vramscope smi: nvidia-smi's queries. Its command line is not parsed here, see smi/arguments.h.
+// vramscope smi: nvidia-smi's table and queries. Its command line is not parsed here, see smi/arguments.h.
 #include "cli/commands/smi/run.h"
 #include "command_table.h"
 #include "text/catalogue.h"
@@ -17,7 +17,7 @@ std::function<ExitCode()> declare(CLI::App& app) {
 }  // namespace
 
 Command command_smi() {
-  return {"smi", N_("nvidia-smi's queries, with its options, output and exit codes"), 2, declare};
+  return {"smi", N_("nvidia-smi's table and queries, with its options, output and exit codes"), 2, declare};
 }
 
 }  // namespace vramscope

@@ -25,12 +25,6 @@ Error in_their_words(std::string text) {
   return {ExitCode::usage, std::move(text), kBadArgument};
 }
 
-Error elsewhere() {
-  return usage(
-      tr("vramscope smi answers nvidia-smi's queries, and does not draw its table; `vramscope status` shows "
-         "every GPU, what holds its memory and what is wrong."));
-}
-
 Error contradiction() {
   return in_their_words("Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n");
 }
@@ -75,6 +69,8 @@ class Parser {
                                    std::int64_t& number);
   std::optional<Error> take_select(std::string_view value);
   std::optional<Error> take_moment(std::string_view value);
+  std::optional<Error> take_displays(std::string_view value);
+  std::optional<Error> settle_task();
   std::optional<Error> resolve_fields();
   bool is_table() const { return options_.task == SmiTask::device_table || options_.task == SmiTask::process_table; }
 
@@ -150,6 +146,18 @@ std::optional<Error> Parser::take_moment(std::string_view value) {
   return std::nullopt;
 }
 
+std::optional<Error> Parser::take_displays(std::string_view value) {
+  for (const std::string_view name : split(value)) {
+    const std::optional<SmiDisplay> display = smi_display_named(name);
+    if (!display) {
+      return usage(fmt::format(fmt::runtime(tr("-d: \"{word}\" is no section of -q; `vramscope smi -h` lists them.")),
+                               fmt::arg("word", printable(name))));
+    }
+    options_.displays |= bit_of(*display);
+  }
+  return std::nullopt;
+}
+
 // What is to be done.
 std::optional<Error> Parser::take_command(const SmiOption& option, std::string_view value) {
   switch (option.name) {
@@ -167,6 +175,8 @@ std::optional<Error> Parser::take_command(const SmiOption& option, std::string_v
       return take_task(SmiTask::query_help, SmiQuery::accounted_apps, {});
     case Name::list:
       return take_task(SmiTask::list, SmiQuery::gpu, {});
+    case Name::full_query:
+      return take_task(SmiTask::full_query, SmiQuery::gpu, {});
     default:
       return take_task(SmiTask::version, SmiQuery::gpu, {});
   }
@@ -217,8 +227,14 @@ std::optional<Error> Parser::take(const SmiOption& option, std::string_view word
       return take_select(value);
     case Name::moment:
       return take_moment(value);
-    case Name::elsewhere:
-      return elsewhere();
+    case Name::xml:
+      options_.is_xml = true;
+      return std::nullopt;
+    case Name::display:
+      return take_displays(value);
+    case Name::dtd:
+      options_.with_dtd = true;
+      return std::nullopt;
     case Name::setting:
       return usage(option_word(tr("vramscope changes nothing on a GPU; give {option} to NVIDIA's own nvidia-smi."),
                                option.long_name));
@@ -270,13 +286,29 @@ std::optional<Error> Parser::parse_all() {
     } else if (option->takes == Takes::maybe_number && next_ < arguments_.size() && whole_number(arguments_[next_])) {
       value = arguments_[next_++];
     }
-    const bool is_ours_to_refuse = option->name >= Name::elsewhere;
+    const bool is_ours_to_refuse = option->name >= Name::setting;
     if (option->takes == Takes::value && value.empty() && !is_ours_to_refuse) {
       return usage(option_word(tr("{option} needs a value."), word));
     }
     if (auto problem = take(*option, word, value)) return problem;
   }
+  if (auto problem = settle_task()) return problem;
   return resolve_fields();
+}
+
+// Without a command there is the table; a document type alone is printed, and else stands in XML.
+std::optional<Error> Parser::settle_task() {
+  const bool is_full = options_.task == SmiTask::full_query;
+  const bool has_query_options = options_.is_xml || options_.displays != 0;
+  if (!has_task_) {
+    if (has_query_options || has_csv_) return contradiction();
+    options_.task = options_.with_dtd ? SmiTask::dtd : SmiTask::summary;
+    return std::nullopt;
+  }
+  if (!is_full) return has_query_options || options_.with_dtd ? std::optional(contradiction()) : std::nullopt;
+  const bool has_sections_of_xml = options_.is_xml && options_.displays != 0;
+  if (has_sections_of_xml || (options_.with_dtd && !options_.is_xml)) return contradiction();
+  return std::nullopt;
 }
 
 Result<SmiOptions> Parser::parse() {
@@ -287,7 +319,6 @@ Result<SmiOptions> Parser::parse() {
                                                               : SmiTask::help;
     return options_;
   }
-  if (!has_task_) return elsewhere();
   return options_;
 }
 

@@ -9,10 +9,14 @@
 #include "base/result.h"
 #include "report/smi_columns.h"
 #include "report/smi_monitor.h"
+#include "report/smi_tree.h"
 
 namespace vramscope {
 
 enum class SmiTask {
+  summary,
+  full_query,
+  dtd,
   query,
   list,
   device_table,
@@ -28,6 +32,8 @@ struct SmiOptions {
   SmiTask task = SmiTask::help;
   SmiQuery query = SmiQuery::gpu;
   std::vector<SmiColumn> columns;
+  bool is_xml = false, with_dtd = false;  // of a full query
+  SmiDisplays displays = 0;               // its sections; 0: all
   bool with_header = true, with_units = true;
   std::vector<std::string> ids;             // of -i; empty: every GPU
   std::optional<std::int64_t> interval_ns;  // again after so long

@@ -12,6 +12,7 @@ enum class SmiName {
   help_compute,
   help_accounted,
   list,
+  full_query,
   version,
   help,
   format,
@@ -25,7 +26,9 @@ enum class SmiName {
   language,
   select,
   moment,
-  elsewhere,  // a table that another verb shows
+  xml,
+  display,
+  dtd,
   setting,
   not_here
 };

@@ -6,6 +6,7 @@
 #include "cli/inputs.h"
 #include "devices/backends/nvml/library.h"
 #include "fmt/format.h"
+#include "report/smi_query.h"
 #include "report/smi_text.h"
 #include "text/catalogue.h"
 
@@ -25,6 +26,8 @@ std::optional<std::string> help_of(const SmiOptions& options) {
   switch (options.task) {
     case SmiTask::help:
       return smi_help();
+    case SmiTask::dtd:
+      return smi_dtd();
     case SmiTask::query_help:
       return smi_query_help(options.query);
     case SmiTask::device_table_help:
@@ -45,6 +48,10 @@ int could_not_start(const Error& error) {
 
 int run_task(SmiSession& session) {
   switch (session.options.task) {
+    case SmiTask::summary:
+      return run_smi_summary(session);
+    case SmiTask::full_query:
+      return run_smi_full_query(session);
     case SmiTask::query:
       return run_smi_query(session);
     case SmiTask::device_table:

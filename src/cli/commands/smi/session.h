@@ -41,6 +41,8 @@ inline constexpr int kNoSuchGpu = -1;
 // How a loop over samples ends.
 int end_of_smi(const SmiSession& session, bool could_write);
 
+int run_smi_summary(SmiSession& session);
+int run_smi_full_query(SmiSession& session);
 int run_smi_query(SmiSession& session);
 int run_smi_device_table(SmiSession& session);
 int run_smi_process_table(SmiSession& session);
