@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`vramscope smi` beside the real nvidia-smi: every field of --help-query-gpu, -L, the lists of processes, dmon and pmon.
+"""`vramscope smi` beside the real nvidia-smi: every field of --help-query-gpu, -L, the lists of processes, dmon and pmon,
+the table, -q with every section of -d, and the XML.
 
     compare_smi.py PROGRAM CAPTURES
 
 nvidia-smi is asked before and after us; a field that moved in between may be either. CAPTURES gets what both said, for
 fixtures. Exit 1 when a field differs that did not move.
 """
+import difflib
 import re
 import subprocess
 import sys
@@ -92,6 +94,40 @@ def shape(text):
     return [re.sub(r"\d", "0", line) for line in text.splitlines()]
 
 
+SECTIONS = ("MEMORY UTILIZATION ECC TEMPERATURE POWER CLOCK COMPUTE PIDS PERFORMANCE SUPPORTED_CLOCKS PAGE_RETIREMENT "
+            "ACCOUNTING ENCODER_STATS SUPPORTED_GPU_TARGET_TEMP VOLTAGE FBC_STATS ROW_REMAPPER GSP_FIRMWARE_VERSION "
+            "POWER_SMOOTHING POWER_PROFILES").split()
+
+
+def line_shape(line):
+    """A line of -q or of the XML with its numbers made equal, so that a value may move and its form may not."""
+    return re.sub(r"\d+(\.\d+)?", "0", re.sub(r"(Not )?Active\b", "Active", line))
+
+
+def compare_lines(program, captures, arguments):
+    """Prints every line that the other side lacks, since each is a thing to learn."""
+    theirs, their_code = run("nvidia-smi", *arguments)
+    mine, my_code = run(program, "smi", *arguments)
+    captures.write(f"\n$ nvidia-smi {' '.join(arguments)} (exit {their_code})\n{theirs}\n$ vramscope smi (exit {my_code})\n{mine}\n")
+    want, got = ([line_shape(line) for line in text.splitlines()] for text in (theirs, mine))
+    moving = ("Timestamp", "timestamp")
+    wrong = 0
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, want, got, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        for side, lines in (("nvidia-smi", theirs.splitlines()[a:b]), ("we", mine.splitlines()[c:d])):
+            for line in lines:
+                if not any(word in line for word in moving):
+                    print(f"DIFFERS: {' '.join(arguments)}: {side}: {line!r}")
+                    wrong += 1
+    if their_code != my_code:
+        print(f"DIFFERS: {' '.join(arguments)}: exit {their_code} and {my_code}")
+        wrong += 1
+    if not wrong:
+        print(f"same: {' '.join(arguments) or 'the table'}")
+    return wrong
+
+
 def main():
     program = sys.argv[1]
     with open(sys.argv[2], "w", encoding="utf-8") as captures:
@@ -111,6 +147,10 @@ def main():
             (["pmon", "-s", "um", "-c", "1"], header),
         ):
             wrong += compare_text(program, captures, arguments, same)
+        for arguments in ([], ["-q"], ["-q", "-x"], ["-q", "-d", "NO_SUCH_SECTION"], ["-q", "-x", "-d", "MEMORY"],
+                          *(["-q", "-d", section] for section in SECTIONS)):
+            wrong += compare_lines(program, captures, arguments)
+        captures.write("\n$ nvidia-smi --dtd\n" + run("nvidia-smi", "--dtd")[0])
     print(f"{wrong} differ")
     return 1 if wrong else 0
 
