@@ -1,8 +1,8 @@
 #pragma once
 // The one description of what `nvidia-smi -q` tells of a GPU: each line with its name in the text, its element in the
 // XML, where its value comes from and when it is there. Text, XML and DTD are walks over it. Never translated.
-// Sources: captures of -q of drivers 590.48 and 595.71, of -q -x of 590.44 and 595.84, of -q -d POWER of 595.71, of
-// other -d sections of 545 to 580, and the help of 590 and 595.
+// Sources: captures of -q of drivers 590.48 and 595.71, of -q -x of 590.44 and 595.84, of -q -d POWER, PERFORMANCE and
+// ROW_REMAPPER of 595, of other -d sections of 525 to 580, and the help of 590 and 595.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -92,12 +92,14 @@ enum class SmiItem : std::uint8_t {
 // When a node is there.
 enum class SmiWhen : std::uint8_t {
   always,
-  known,        // its value is
-  sram_total,   // up to Turing: errors of SRAM that were not corrected are one number
-  sram_parts,   // since Ampere
-  below_limit,  // the GPU tells degrees left to its limits,
-  to_limit,     // or degrees of its limits
-  when_asked    // in text only when -d asks for it
+  known,         // its value is
+  by_place,      // up to Volta: errors of memory are told for each kind of it
+  since_turing,  // and since then of SRAM and of DRAM
+  sram_total,    // on Turing: those of SRAM that were not corrected are one number
+  sram_parts,    // since Ampere
+  below_limit,   // the GPU tells degrees left to its limits,
+  to_limit,      // or degrees of its limits
+  when_asked     // in text only when -d asks for it
 };
 
 struct SmiNode {

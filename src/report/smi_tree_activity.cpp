@@ -1,4 +1,7 @@
 // What the GPU does, and how healthy its memory is.
+#include <iterator>
+#include <utility>
+
 #include "report/smi_tree_parts.h"
 
 namespace vramscope {
@@ -87,39 +90,88 @@ void add_utilization(SmiNodes& n) {
   add_smi_value(n, 1, "Average Latency", "average_latency", M::capture_stats_average_latency, P::integer);
 }
 
+struct Place {
+  std::string_view text, element;
+  Metric errors[2][2];  // volatile and aggregate, corrected and not
+};
+constexpr Place kPlaces[] = {
+    {"Device Memory",
+     "device_memory",
+     {{M::ecc_errors_corrected_volatile_device_memory, M::ecc_errors_uncorrected_volatile_device_memory},
+      {M::ecc_errors_corrected_aggregate_device_memory, M::ecc_errors_uncorrected_aggregate_device_memory}}},
+    {"Register File",
+     "register_file",
+     {{M::ecc_errors_corrected_volatile_register_file, M::ecc_errors_uncorrected_volatile_register_file},
+      {M::ecc_errors_corrected_aggregate_register_file, M::ecc_errors_uncorrected_aggregate_register_file}}},
+    {"L1 Cache",
+     "l1_cache",
+     {{M::ecc_errors_corrected_volatile_l1_cache, M::ecc_errors_uncorrected_volatile_l1_cache},
+      {M::ecc_errors_corrected_aggregate_l1_cache, M::ecc_errors_uncorrected_aggregate_l1_cache}}},
+    {"L2 Cache",
+     "l2_cache",
+     {{M::ecc_errors_corrected_volatile_l2_cache, M::ecc_errors_uncorrected_volatile_l2_cache},
+      {M::ecc_errors_corrected_aggregate_l2_cache, M::ecc_errors_uncorrected_aggregate_l2_cache}}},
+    {"Texture Memory",
+     "texture_memory",
+     {{M::ecc_errors_corrected_volatile_texture_memory, M::ecc_errors_uncorrected_volatile_texture_memory},
+      {M::ecc_errors_corrected_aggregate_texture_memory, M::ecc_errors_uncorrected_aggregate_texture_memory}}},
+    {"Texture Shared",
+     "texture_shm",
+     {{M::ecc_errors_corrected_volatile_texture_shared, M::ecc_errors_uncorrected_volatile_texture_shared},
+      {M::ecc_errors_corrected_aggregate_texture_shared, M::ecc_errors_uncorrected_aggregate_texture_shared}}},
+    {"CBU",
+     "cbu",
+     {{M::ecc_errors_corrected_volatile_cbu, M::ecc_errors_uncorrected_volatile_cbu},
+      {M::ecc_errors_corrected_aggregate_cbu, M::ecc_errors_uncorrected_aggregate_cbu}}},
+    {"Total",
+     "total",
+     {{M::ecc_errors_corrected_volatile_total, M::ecc_errors_uncorrected_volatile_total},
+      {M::ecc_errors_corrected_aggregate_total, M::ecc_errors_uncorrected_aggregate_total}}},
+};
+
+// Volatile errors (`period` 0) or those of the GPU's life (1), for each kind of memory. nvidia-smi has spaces behind
+// the names of the sections.
+void add_errors_by_place(SmiNodes& n, std::size_t period) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"Single Bit            ", "single_bit"},
+                                                                      {"Double Bit            ", "double_bit"}};
+  for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
+    add_smi_section(n, 2, kKinds[kind].first, kKinds[kind].second).when = SmiWhen::by_place;
+    for (const Place& place : kPlaces) add_smi_value(n, 3, place.text, place.element, place.errors[period][kind]);
+  }
+}
+
+// The same of SRAM and DRAM, as Turing and later GPUs tell them.
+struct SramErrors {
+  Metric sram_corrected, sram, parity, secded, dram_corrected, dram;
+};
+void add_errors_of(SmiNodes& n, const SramErrors& of) {
+  constexpr SmiWhen kSince = SmiWhen::since_turing, kTotal = SmiWhen::sram_total, kParts = SmiWhen::sram_parts;
+  add_smi_value(n, 2, "SRAM Correctable", "sram_correctable", of.sram_corrected).when = kSince;
+  add_smi_value(n, 2, "SRAM Uncorrectable", "sram_uncorrectable", of.sram).when = kTotal;
+  add_smi_value(n, 2, "SRAM Uncorrectable Parity", "sram_uncorrectable_parity", of.parity).when = kParts;
+  add_smi_value(n, 2, "SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded", of.secded).when = kParts;
+  add_smi_value(n, 2, "DRAM Correctable", "dram_correctable", of.dram_corrected).when = kSince;
+  add_smi_value(n, 2, "DRAM Uncorrectable", "dram_uncorrectable", of.dram).when = kSince;
+}
+
 void add_errors(SmiNodes& n) {
-  constexpr SmiWhen kTotal = SmiWhen::sram_total, kParts = SmiWhen::sram_parts;
   add_smi_section(n, 0, "ECC Mode", "ecc_mode").displays = bit_of(SmiDisplay::ecc);
   add_smi_value(n, 1, "Current", "current_ecc", M::ecc_mode_current);
   add_smi_value(n, 1, "Pending", "pending_ecc", M::ecc_mode_pending);
   add_smi_section(n, 0, "ECC Errors", "ecc_errors").displays = bit_of(SmiDisplay::ecc);
   add_smi_section(n, 1, "Volatile", "volatile");
-  add_smi_value(n, 2, "SRAM Correctable", "sram_correctable", M::ecc_errors_corrected_volatile_sram);
-  add_smi_value(n, 2, "SRAM Uncorrectable", "sram_uncorrectable", M::ecc_errors_uncorrected_volatile_sram).when =
-      kTotal;
-  add_smi_value(n, 2, "SRAM Uncorrectable Parity", "sram_uncorrectable_parity",
-                M::ecc_errors_uncorrected_volatile_sram_parity)
-      .when = kParts;
-  add_smi_value(n, 2, "SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded",
-                M::ecc_errors_uncorrected_volatile_sram_secded)
-      .when = kParts;
-  add_smi_value(n, 2, "DRAM Correctable", "dram_correctable", M::ecc_errors_corrected_volatile_dram);
-  add_smi_value(n, 2, "DRAM Uncorrectable", "dram_uncorrectable", M::ecc_errors_uncorrected_volatile_dram);
+  add_errors_by_place(n, 0);
+  add_errors_of(n, {M::ecc_errors_corrected_volatile_sram, M::ecc_errors_uncorrected_volatile_sram,
+                    M::ecc_errors_uncorrected_volatile_sram_parity, M::ecc_errors_uncorrected_volatile_sram_secded,
+                    M::ecc_errors_corrected_volatile_dram, M::ecc_errors_uncorrected_volatile_dram});
   add_smi_section(n, 1, "Aggregate", "aggregate");
-  add_smi_value(n, 2, "SRAM Correctable", "sram_correctable", M::ecc_errors_corrected_aggregate_sram);
-  add_smi_value(n, 2, "SRAM Uncorrectable", "sram_uncorrectable", M::ecc_errors_uncorrected_aggregate_sram).when =
-      kTotal;
-  add_smi_value(n, 2, "SRAM Uncorrectable Parity", "sram_uncorrectable_parity",
-                M::ecc_errors_uncorrected_aggregate_sram_parity)
-      .when = kParts;
-  add_smi_value(n, 2, "SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded",
-                M::ecc_errors_uncorrected_aggregate_sram_secded)
-      .when = kParts;
-  add_smi_value(n, 2, "DRAM Correctable", "dram_correctable", M::ecc_errors_corrected_aggregate_dram);
-  add_smi_value(n, 2, "DRAM Uncorrectable", "dram_uncorrectable", M::ecc_errors_uncorrected_aggregate_dram);
+  add_errors_by_place(n, 1);
+  add_errors_of(n, {M::ecc_errors_corrected_aggregate_sram, M::ecc_errors_uncorrected_aggregate_sram,
+                    M::ecc_errors_uncorrected_aggregate_sram_parity, M::ecc_errors_uncorrected_aggregate_sram_secded,
+                    M::ecc_errors_corrected_aggregate_dram, M::ecc_errors_uncorrected_aggregate_dram});
   add_smi_value(n, 2, "SRAM Threshold Exceeded", "sram_threshold_exceeded",
                 M::ecc_errors_uncorrected_aggregate_sram_threshold_exceeded)
-      .when = kParts;
+      .when = SmiWhen::sram_parts;
 }
 
 void add_error_sources(SmiNodes& n) {
@@ -152,17 +204,15 @@ void add_retired_pages(SmiNodes& n) {
   add_smi_value(n, 1, "", "pending_retirement", M::retired_pages_pending);
 }
 
+// Inactive rows came to the XML with 595, and not to the text.
 void add_remapped_rows(SmiNodes& n) {
   SmiNode& rows = add_smi_section(n, 0, "Remapped Rows", "remapped_rows");
   rows.form = SmiForm::collapsing;
   rows.displays = bit_of(SmiDisplay::row_remapper);
   add_smi_value(n, 1, "Correctable Error", "remapped_row_corr", M::remapped_rows_correctable);
-  add_smi_value(n, 1, "Correctable Error Inactive", "remapped_row_corr_inactive", M::remapped_rows_correctable_inactive)
-      .when = SmiWhen::known;
+  add_smi_value(n, 1, "", "remapped_row_corr_inactive", M::remapped_rows_correctable_inactive).when = SmiWhen::known;
   add_smi_value(n, 1, "Uncorrectable Error", "remapped_row_unc", M::remapped_rows_uncorrectable);
-  add_smi_value(n, 1, "Uncorrectable Error Inactive", "remapped_row_unc_inactive",
-                M::remapped_rows_uncorrectable_inactive)
-      .when = SmiWhen::known;
+  add_smi_value(n, 1, "", "remapped_row_unc_inactive", M::remapped_rows_uncorrectable_inactive).when = SmiWhen::known;
   add_smi_value(n, 1, "Pending", "remapped_row_pending", M::remapped_rows_pending);
   add_smi_value(n, 1, "Remapping Failure Occurred", "remapped_row_failure", M::remapped_rows_failure);
   add_smi_section(n, 1, "Bank Remap Availability Histogram", "row_remapper_histogram");

@@ -104,12 +104,18 @@ std::string item_text(const SmiGpuFacts& facts, const Subject& subject, const Sm
   }
 }
 
-// Up to Turing the driver tells errors of SRAM that were not corrected as one number.
-bool has_sram_parts(const DeviceSample& gpu) {
-  constexpr std::string_view kOlder[] = {"Kepler", "Maxwell", "Pascal", "Volta", "Turing"};
+// What is told of errors of the memory.
+enum class ErrorLayout { by_place, sram_total, sram_parts };
+
+ErrorLayout error_layout(const DeviceSample& gpu) {
+  constexpr std::string_view kByPlace[] = {"Kepler", "Maxwell", "Pascal", "Volta"};
   const std::string_view architecture = gpu.text(Metric::architecture);
-  if (architecture.empty()) return gpu.values.is_known(Metric::ecc_errors_uncorrected_volatile_sram_parity);
-  return std::find(std::begin(kOlder), std::end(kOlder), architecture) == std::end(kOlder);
+  if (std::find(std::begin(kByPlace), std::end(kByPlace), architecture) != std::end(kByPlace)) {
+    return ErrorLayout::by_place;
+  }
+  const bool has_parts = architecture.empty() ? gpu.values.is_known(Metric::ecc_errors_uncorrected_volatile_sram_parity)
+                                              : architecture != "Turing";
+  return has_parts ? ErrorLayout::sram_parts : ErrorLayout::sram_total;
 }
 
 bool is_in_rack(const MetricValues& values) {
@@ -141,10 +147,14 @@ bool Walk::is_there(const SmiNode& node, const Subject& subject) const {
   switch (node.when) {
     case SmiWhen::known:
       return values.is_known(node.metric);
+    case SmiWhen::by_place:
+      return error_layout(*facts_.gpu) == ErrorLayout::by_place;
+    case SmiWhen::since_turing:
+      return error_layout(*facts_.gpu) != ErrorLayout::by_place;
     case SmiWhen::sram_total:
-      return !has_sram_parts(*facts_.gpu);
+      return error_layout(*facts_.gpu) == ErrorLayout::sram_total;
     case SmiWhen::sram_parts:
-      return has_sram_parts(*facts_.gpu);
+      return error_layout(*facts_.gpu) == ErrorLayout::sram_parts;
     case SmiWhen::below_limit:
       return values.is_known(Metric::temperature_gpu_tlimit);
     case SmiWhen::to_limit:

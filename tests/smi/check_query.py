@@ -40,7 +40,6 @@ OLDER = {
 }
 # Places of older captures that the newest layout does not have, with the reason.
 GONE = [
-    (r"(ecc_errors|ECC Errors)/(volatile|aggregate)/(single|double)_bit/\w+", "by kind of memory before Ampere"),
     (r"(?i)ecc.errors/(volatile|aggregate)/sram.uncorrectable", "in two parts since 550, where ECC has parts"),
     (r"gpu_power_readings/power_draw|(GPU|Module) Power Readings/Power Draw|(module_)?power_readings/power_draw",
      "average and instantaneous since 545"),

@@ -92,16 +92,22 @@ FIELDS = [
     *[(f"ECC Errors/{c.title()}/{m} {k.title()}", f"ecc_errors/{c}/{m.lower()}_{k}",
        f"ecc.errors.{k.replace('correctable', 'corrected')}.{c}.{m.lower()}")
       for c in ("volatile", "aggregate") for m in ("SRAM", "DRAM") for k in ("correctable", "uncorrectable")],
+    *[(f"ECC Errors/{c.title()}/{bits} Bit/{text}", f"ecc_errors/{c}/{bits.lower()}_bit/{place}",
+       f"ecc.errors.{kind}.{c}.{place}")
+      for c in ("volatile", "aggregate") for bits, kind in (("Single", "corrected"), ("Double", "uncorrected"))
+      for text, place in (("Device Memory", "device_memory"), ("Register File", "register_file"),
+                          ("L1 Cache", "l1_cache"), ("L2 Cache", "l2_cache"), ("Texture Memory", "texture_memory"),
+                          ("CBU", "cbu"), ("Total", "total"))],
     ("Retired Pages/Single Bit ECC", "retired_pages/multiple_single_bit_retirement/retired_count",
      "retired_pages.single_bit_ecc.count"),
     ("Retired Pages/Double Bit ECC", "retired_pages/double_bit_retirement/retired_count",
      "retired_pages.double_bit.count"),
     ("Retired Pages/Pending Page Blacklist", "retired_pages/pending_retirement", "retired_pages.pending"),
     ("Remapped Rows/Correctable Error", "remapped_rows/remapped_row_corr", "remapped_rows.correctable"),
-    ("Remapped Rows/Correctable Error Inactive", "remapped_rows/remapped_row_corr_inactive",
+    ("-", "remapped_rows/remapped_row_corr_inactive",
      "remapped_rows.correctable_inactive"),
     ("Remapped Rows/Uncorrectable Error", "remapped_rows/remapped_row_unc", "remapped_rows.uncorrectable"),
-    ("Remapped Rows/Uncorrectable Error Inactive", "remapped_rows/remapped_row_unc_inactive",
+    ("-", "remapped_rows/remapped_row_unc_inactive",
      "remapped_rows.uncorrectable_inactive"),
     ("Remapped Rows/Pending", "remapped_rows/remapped_row_pending", "remapped_rows.pending"),
     ("Remapped Rows/Remapping Failure Occurred", "remapped_rows/remapped_row_failure", "remapped_rows.failure"),
@@ -143,6 +149,9 @@ KEYS = [
     ("PCI/Replay Number Rollovers", "pci/replay_rollover_counter", "field 95", 1),
     ("PCI/Tx Throughput", "pci/tx_util", "set pcie.throughput.0", 1),
     ("PCI/Rx Throughput", "pci/rx_util", "set pcie.throughput.1", 1),
+    *[(f"ECC Errors/{c.title()}/{bits} Bit/Texture Shared", f"ecc_errors/{c}/{bits.lower()}_bit/texture_shm",
+       f"set ecc.{kind}.{period}.5", 1)
+      for period, c in enumerate(("volatile", "aggregate")) for kind, bits in enumerate(("Single", "Double"))],
     ("FBC Stats/Active Sessions", "fbc_stats/session_count", "set fbc.sessions", 1),
     ("FBC Stats/Average FPS", "fbc_stats/average_fps", "set fbc.fps", 1),
     ("FBC Stats/Average Latency", "fbc_stats/average_latency", "set fbc.latency", 1),
@@ -250,6 +259,8 @@ class Capture:
             if value in words:
                 script.append(f"{key} {words.index(value)}")
         architecture = self.get("Product Architecture", "product_architecture")
+        if architecture is None and "ecc_errors/volatile/single_bit/total" in self.known:
+            architecture = "Pascal"  # older drivers did not say it
         if architecture in ARCHITECTURES:
             script.append(f"set architecture {ARCHITECTURES[architecture]}")
         for (side, text, xml), field in zip((("out", "PCI/Atomic Caps Outbound", "pci/atomic_caps_outbound"),

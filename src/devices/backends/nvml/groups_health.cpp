@@ -10,7 +10,7 @@ using F = Functions;
 
 constexpr int kCorrected = 0, kUncorrected = 1;  // nvmlMemoryErrorType_t
 constexpr int kVolatile = 0, kAggregate = 1;     // nvmlEccCounterType_t
-constexpr int kSram = 7;                         // nvmlMemoryLocation_t
+constexpr int kTextureShared = 5, kSram = 7;     // nvmlMemoryLocation_t
 
 template <int type, int counter, Metric metric>
 int total(Reading& reading) {
@@ -21,11 +21,11 @@ int total(Reading& reading) {
   return code;
 }
 
-template <int type, int counter, Metric metric>
-int sram(Reading& reading) {
+template <int type, int counter, int place, Metric metric>
+int at_place(Reading& reading) {
   if (reading.call.ecc_at == nullptr) return kFunctionNotFound;
   unsigned long long count = 0;
-  const int code = reading.call.ecc_at(reading.device.handle, type, counter, kSram, &count);
+  const int code = reading.call.ecc_at(reading.device.handle, type, counter, place, &count);
   if (code == kSuccess) reading.values.set(metric, static_cast<std::int64_t>(count & ~(1ULL << 63)));
   return code;
 }
@@ -93,23 +93,25 @@ int histogram(Reading& reading) {
 }
 
 // Of a MIG device the driver tells errors of SRAM that were not corrected, since the driver was loaded, alone.
-template <int type, int counter, Metric of_all, Metric of_sram>
+template <int type, int counter, Metric of_all, Metric of_sram, Metric of_textures>
 void add_ecc(Groups& groups) {
   constexpr bool kForMig = type == kUncorrected && counter == kVolatile;
   groups.push_back(group<of_all>(total<type, counter, of_all>));
-  groups.push_back(group<of_sram>(sram<type, counter, of_sram>, kForMig));
+  groups.push_back(group<of_sram>(at_place<type, counter, kSram, of_sram>, kForMig));
+  groups.push_back(group<of_textures>(at_place<type, counter, kTextureShared, of_textures>));
 }
 
 }  // namespace
 
 void add_health(Groups& groups) {
-  add_ecc<kCorrected, kVolatile, M::ecc_errors_corrected_volatile_total, M::ecc_errors_corrected_volatile_sram>(groups);
-  add_ecc<kCorrected, kAggregate, M::ecc_errors_corrected_aggregate_total, M::ecc_errors_corrected_aggregate_sram>(
-      groups);
-  add_ecc<kUncorrected, kVolatile, M::ecc_errors_uncorrected_volatile_total, M::ecc_errors_uncorrected_volatile_sram>(
-      groups);
-  add_ecc<kUncorrected, kAggregate, M::ecc_errors_uncorrected_aggregate_total,
-          M::ecc_errors_uncorrected_aggregate_sram>(groups);
+  add_ecc<kCorrected, kVolatile, M::ecc_errors_corrected_volatile_total, M::ecc_errors_corrected_volatile_sram,
+          M::ecc_errors_corrected_volatile_texture_shared>(groups);
+  add_ecc<kCorrected, kAggregate, M::ecc_errors_corrected_aggregate_total, M::ecc_errors_corrected_aggregate_sram,
+          M::ecc_errors_corrected_aggregate_texture_shared>(groups);
+  add_ecc<kUncorrected, kVolatile, M::ecc_errors_uncorrected_volatile_total, M::ecc_errors_uncorrected_volatile_sram,
+          M::ecc_errors_uncorrected_volatile_texture_shared>(groups);
+  add_ecc<kUncorrected, kAggregate, M::ecc_errors_uncorrected_aggregate_total, M::ecc_errors_uncorrected_aggregate_sram,
+          M::ecc_errors_uncorrected_aggregate_texture_shared>(groups);
   groups.push_back(
       group<M::ecc_errors_uncorrected_volatile_sram_parity, M::ecc_errors_uncorrected_volatile_sram_secded,
             M::ecc_errors_uncorrected_aggregate_sram_parity, M::ecc_errors_uncorrected_aggregate_sram_secded,
