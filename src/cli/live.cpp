@@ -27,10 +27,11 @@ Error duration_error(std::string_view option, std::string_view word) {
 }
 
 void add_live_options(CLI::App& app, LiveOptions& options) {
-  std::vector<std::string> devices{"nvml"};
+  std::vector<std::string> devices{"nvml", "drm"};
   for (const std::string_view name : sim::built_in_names()) devices.push_back("sim:" + std::string(name));
   suggest(app.add_option("--device", options.device,
-                         tr("Which devices: nvml, or sim:NAME to play a scenario (docs/scenarios.md)")),
+                         tr("Which devices: nvml (NVIDIA), drm (AMD, Intel, nouveau), or sim:NAME to play a scenario "
+                            "(docs/scenarios.md); without it all there are")),
           devices);
   app.add_option("--replay,--from", options.replay,
                  tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))

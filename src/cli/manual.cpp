@@ -94,6 +94,8 @@ std::vector<Meaning> environment() {
           {"NO_COLOR", tr("No colours when it is set and not empty.")},
           {"LANGUAGE, LC_ALL, LC_MESSAGES, LANG", tr("The language of what people read, where --lang is not given.")},
           {"VRAMSCOPE_NVML", tr("Path of the NVIDIA management library, in place of the driver's own.")},
+          {"VRAMSCOPE_PROC", tr("Folder in place of /proc, as where a container looks at its host.")},
+          {"VRAMSCOPE_SYS", tr("Folder in place of /sys, likewise.")},
           {"XDG_CONFIG_HOME", tr("Where the configuration file is looked for, in place of ~/.config.")}};
 }
 

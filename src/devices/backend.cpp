@@ -1,8 +1,11 @@
 #include "devices/backend.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "backend_table.h"
+#include "devices/joined_source.h"
 #include "fmt/format.h"
 #include "text/catalogue.h"
 
@@ -50,7 +53,18 @@ Wanted live_wanted() {
                             M::clocks_max_memory,
                             M::driver_version,
                             M::cuda_version,
-                            M::mig_mode_current});
+                            M::mig_mode_current,
+                            M::power_state,
+                            M::performance_level,
+                            M::memory_visible_total,
+                            M::memory_visible_used,
+                            M::memory_carved_total,
+                            M::memory_carved_used,
+                            M::memory_system_total,
+                            M::memory_system_used,
+                            M::utilization_awake,
+                            M::temperature_junction,
+                            M::fan_rpm});
   wanted.processes = true;
   wanted.process_utilisation = true;
   return wanted;
@@ -115,6 +129,36 @@ Result<std::unique_ptr<DeviceSource>> open_devices(std::string_view device) {
   }
   if (first) return *first;
   return Error{ExitCode::machine, tr("This build of vramscope has no kind of device that it can open.")};
+}
+
+Result<OpenedDevices> open_all_devices(std::string_view device, const std::string& sys) {
+  OpenedDevices opened;
+  if (!device.empty()) {
+    auto source = open_devices(device);
+    if (!source) return source.error();
+    opened.source = std::move(*source);
+    return opened;
+  }
+  std::vector<std::unique_ptr<DeviceSource>> sources;
+  std::optional<Error> first;
+  for (const Backend& backend : backends()) {
+    if (backend.priority < 0) continue;
+    auto source = backend.open({});
+    if (source) {
+      sources.push_back(std::move(*source));
+      continue;
+    }
+    if (!first) first = source.error();
+    if (backend.kernel_module == nullptr) continue;
+    const std::string module = sys + "/module/" + backend.kernel_module;
+    if (::access(module.c_str(), F_OK) == 0) opened.missing.push_back({backend.name, source.error()});
+  }
+  if (sources.empty()) {
+    return first ? *first
+                 : Error{ExitCode::machine, tr("This build of vramscope has no kind of device that it can open.")};
+  }
+  opened.source = join_sources(std::move(sources));
+  return opened;
 }
 
 }  // namespace vramscope

@@ -36,6 +36,9 @@ struct DeviceProcess {
   // with what other streams still use. No driver knows it: the program itself must tell.
   std::optional<std::int64_t> allocator_reserved_bytes, allocator_allocated_bytes, allocator_active_bytes;
   bool is_mps = false;  // a client of NVIDIA's Multi-Process Service, whose server shares one context
+  // What drivers of the kernel's DRM tell besides: memory of the machine that the device maps for it, what of
+  // used_bytes lies in buffers that other processes share, and what had to leave the device's memory for lack of room.
+  std::optional<std::int64_t> system_bytes, shared_bytes, evicted_bytes;
 };
 
 // What the allocator keeps and nobody uses; empty where it is not told, or the numbers contradict each other.
@@ -87,6 +90,8 @@ struct DeviceSample {
   // Of a GPU, those of its MIG devices too; a MIG device has none of its own, see DeviceProcess::gpu_instance.
   std::vector<DeviceProcess> processes;
   ValueState processes_state = ValueState::not_asked;
+  // Processes of the machine of which nobody tells us whether they use this device; the list above may lack them.
+  std::int64_t unreadable_processes = 0;
 
   std::string_view text(Metric metric) const { return values.text(metric); }
   std::optional<std::int64_t> number(Metric metric) const { return values.number(metric); }
@@ -128,11 +133,26 @@ struct Backend {
   // `argument`: what follows the colon in `--device sim:leak`, empty without. The Error is one sentence that says
   // what to do, with the driver's own code where there is one.
   Result<std::unique_ptr<DeviceSource>> (*open)(std::string_view argument);
+  // The kernel's module behind it, where one shows that such devices are there although open() fails.
+  const char* kernel_module = nullptr;
 };
 
 // Every backend, highest priority first.
 const std::vector<Backend>& backends();
 // `device`: "nvml", "sim:leak"; empty: the first that opens.
 Result<std::unique_ptr<DeviceSource>> open_devices(std::string_view device);
+
+// A backend that does not open although the kernel's module for its devices is loaded.
+struct MissingBackend {
+  const char* name;
+  Error error;
+};
+struct OpenedDevices {
+  std::unique_ptr<DeviceSource> source;
+  std::vector<MissingBackend> missing;
+};
+// As open_devices(), but without a name all that open, joined to one list: in the order of their priority, GPUs
+// numbered on, so that no index comes twice and those of the first are its own. `sys`: where sysfs is.
+Result<OpenedDevices> open_all_devices(std::string_view device, const std::string& sys = "/sys");
 
 }  // namespace vramscope

@@ -303,4 +303,18 @@ VRAMSCOPE_METRIC(mig_encoders, "mig.encoders", "", count, gauge, none, bracketed
 VRAMSCOPE_METRIC(mig_decoders, "mig.decoders", "", count, gauge, none, bracketed, once, "")
 VRAMSCOPE_METRIC(mig_ofas, "mig.ofas", "", count, gauge, none, bracketed, once, "")
 VRAMSCOPE_METRIC(mig_jpegs, "mig.jpegs", "", count, gauge, none, bracketed, once, "")
+
+// Told by the kernel's DRM drivers alone.
+VRAMSCOPE_METRIC(kernel_driver, "kernel_driver", "", text, gauge, none, bracketed, once, "")
+VRAMSCOPE_METRIC(power_state, "power.state", "", text, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(performance_level, "performance_level", "", text, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(memory_visible_total, "memory.visible.total", "", bytes, gauge, none, bracketed, once, "")
+VRAMSCOPE_METRIC(memory_visible_used, "memory.visible.used", "", bytes, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(memory_carved_total, "memory.carved.total", "", bytes, gauge, none, bracketed, once, "")
+VRAMSCOPE_METRIC(memory_carved_used, "memory.carved.used", "", bytes, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(memory_system_total, "memory.system.total", "", bytes, gauge, none, bracketed, once, "")
+VRAMSCOPE_METRIC(memory_system_used, "memory.system.used", "", bytes, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(utilization_awake, "utilization.awake", "", percent, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(temperature_junction, "temperature.junction", "", celsius, gauge, none, bracketed, cheap, "")
+VRAMSCOPE_METRIC(fan_rpm, "fan.rpm", "", count, gauge, none, bracketed, cheap, "")
 // clang-format on

@@ -118,6 +118,11 @@ void add_largest_holders(const LiveSample& sample, const DeviceSample& device, V
   }
 }
 
+bool is_nvidias(const DeviceSample& device) {
+  const std::string_view driver = device.text(Metric::kernel_driver);
+  return driver.empty() || driver == "nvidia";
+}
+
 bool has_mig_devices(const LiveSample& sample, const DeviceSample& device) {
   const auto place = &device - sample.devices().data();
   return std::any_of(sample.devices().begin(), sample.devices().end(),

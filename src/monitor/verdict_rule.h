@@ -41,6 +41,8 @@ const DeviceHistory* history_of(const Monitor& monitor, const DeviceSample& devi
 void add_largest_holders(const LiveSample& sample, const DeviceSample& device, Verdict& verdict);
 // "python3 train.py" or "pid 4242", safe to print.
 std::string process_name(const LiveSample& sample, std::int64_t pid);
+// False for devices that the kernel's DRM drivers show: NVIDIA's tools do not know them.
+bool is_nvidias(const DeviceSample& device);
 bool has_mig_devices(const LiveSample& sample, const DeviceSample& device);
 
 }  // namespace vramscope

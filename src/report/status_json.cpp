@@ -74,6 +74,9 @@ void write_process(JsonWriter& json, const LiveSample& sample, const DeviceProce
   json.member("type", type_name(process.type));
   if (process.is_mps) json.member("mps", true);
   json.member("used_bytes", process.used_bytes);
+  json.member("system_bytes", process.system_bytes);
+  json.member("shared_bytes", process.shared_bytes);
+  json.member("evicted_bytes", process.evicted_bytes);
   json.member("sm_percent", process.sm_percent);
   json.member("memory_percent", process.memory_percent);
   json.member("encoder_percent", process.encoder_percent);
@@ -93,7 +96,13 @@ void write_memory(JsonWriter& json, const DeviceSample& device) {
                 {{"total_bytes", Metric::memory_total},
                  {"used_bytes", Metric::memory_used},
                  {"free_bytes", Metric::memory_free},
-                 {"reserved_bytes", Metric::memory_reserved}});
+                 {"reserved_bytes", Metric::memory_reserved},
+                 {"visible_total_bytes", Metric::memory_visible_total},
+                 {"visible_used_bytes", Metric::memory_visible_used},
+                 {"carved_total_bytes", Metric::memory_carved_total},
+                 {"carved_used_bytes", Metric::memory_carved_used},
+                 {"system_total_bytes", Metric::memory_system_total},
+                 {"system_used_bytes", Metric::memory_system_used}});
   json.end_object();
 }
 
@@ -105,6 +114,7 @@ void write_device(JsonWriter& json, const LiveSample& sample, std::size_t place)
   write_text(json, "name", device.text(Metric::name));
   write_text(json, "pci_bus_id", device.text(Metric::pci_bus_id));
   write_text(json, "driver_version", device.text(Metric::driver_version));
+  write_text(json, "kernel_driver", device.text(Metric::kernel_driver));
   write_text(json, "cuda_version", device.text(Metric::cuda_version));
   json.member("gpu_instance", device.gpu_instance);
   json.member("compute_instance", device.compute_instance);
@@ -117,6 +127,10 @@ void write_device(JsonWriter& json, const LiveSample& sample, std::size_t place)
                  {"decoder_percent", Metric::utilization_decoder},
                  {"temperature_c", Metric::temperature_gpu},
                  {"memory_temperature_c", Metric::temperature_memory},
+                 {"junction_temperature_c", Metric::temperature_junction},
+                 {"awake_percent", Metric::utilization_awake},
+                 {"fan_percent", Metric::fan_speed},
+                 {"fan_rpm", Metric::fan_rpm},
                  {"power_mw", Metric::power_draw},
                  {"power_limit_mw", Metric::enforced_power_limit},
                  {"sm_clock_mhz", Metric::clocks_current_sm},
@@ -124,6 +138,8 @@ void write_device(JsonWriter& json, const LiveSample& sample, std::size_t place)
                  {"clocks_event_reasons", Metric::clocks_event_reasons_active},
                  {"ecc_uncorrected_volatile", Metric::ecc_errors_uncorrected_volatile_total},
                  {"last_xid", Metric::xid_last}});
+  write_text(json, "power_state", device.text(Metric::power_state));
+  write_text(json, "performance_level", device.text(Metric::performance_level));
   if (device.parent) {
     json.end_object();
     return;
@@ -141,6 +157,7 @@ void write_device(JsonWriter& json, const LiveSample& sample, std::size_t place)
     json.key("processes").begin_array();
     for (const DeviceProcess& process : device.processes) write_process(json, sample, process);
     json.end_array();
+    if (device.unreadable_processes > 0) json.member("unreadable_processes", device.unreadable_processes);
   }
   json.end_object();
 }
@@ -177,6 +194,16 @@ std::string status_json(const LiveSample& sample, const std::vector<Verdict>& ve
     if (!sample.devices()[i].parent) write_device(json, sample, i);
   }
   json.end_array();
+  if (sample.missing_backends != nullptr) {
+    json.key("missing_backends").begin_array();
+    for (const MissingBackend& missing : *sample.missing_backends) {
+      json.begin_object();
+      json.member("name", missing.name);
+      json.member("driver_code", static_cast<std::int64_t>(missing.error.driver_code));
+      json.end_object();
+    }
+    json.end_array();
+  }
   json.key("verdicts");
   write_verdicts(json, verdicts);
   json.end_object();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturate.h"
 #include "fmt/format.h"
 #include "report/findings.h"
 #include "report/phrases.h"
@@ -57,8 +58,10 @@ std::string memory_cell(const DeviceSample& device) {
   const auto total = device.number(Metric::memory_total);
   const auto used = device.number(Metric::memory_used);
   if (device.is_lost) return paint(tr("lost"), Colour::red);
+  if (!total && !used) return not_known();
+  if (!total) return format_bytes(*used);
   return filled(tr("{used} of {total}"), fmt::arg("used", used ? format_bytes(*used) : not_known()),
-                fmt::arg("total", total ? format_bytes(*total) : not_known()));
+                fmt::arg("total", format_bytes(*total)));
 }
 
 std::string power_cell(const DeviceSample& device) {
@@ -219,6 +222,73 @@ std::string missing_lists(const LiveSample& sample) {
     }
     if (why != nullptr) text += wrap(filled(why, fmt::arg("gpu", device.index)), line_columns());
   }
+  // The same for all devices that are looked at in this way.
+  std::int64_t unreadable = 0;
+  for (const DeviceSample& device : sample.devices()) unreadable = std::max(unreadable, device.unreadable_processes);
+  if (unreadable > 0) {
+    text += wrap(counted(NN_("{count} process of another user may use a GPU too and is not for you to see; look as "
+                             "root (or with CAP_SYS_PTRACE).",
+                             "{count} processes of other users may use a GPU too and are not for you to see; look as "
+                             "root (or with CAP_SYS_PTRACE)."),
+                         unreadable),
+                 line_columns());
+  }
+  return text;
+}
+
+std::string of_total(std::optional<std::int64_t> used, std::optional<std::int64_t> total) {
+  if (!used && !total) return not_known();
+  if (!total) return format_bytes(*used);
+  return filled(tr("{used} out of {total}"), fmt::arg("used", used ? format_bytes(*used) : not_known()),
+                fmt::arg("total", format_bytes(*total)));
+}
+
+// What the tables have no column for.
+std::string device_notes(const LiveSample& sample) {
+  std::string text;
+  for (const DeviceSample& device : sample.devices()) {
+    const auto say = [&](const std::string& words) { text += wrap(words, line_columns()); };
+    const auto number = [&](Metric metric) { return device.number(metric); };
+    if (device.is_lost) continue;
+    if (device.text(Metric::power_state) == "suspended") {
+      say(filled(tr("GPU {gpu} sleeps and is left alone: to ask it would wake it up."), fmt::arg("gpu", device.index)));
+      continue;
+    }
+    const std::string system = of_total(number(Metric::memory_system_used), number(Metric::memory_system_total));
+    if (number(Metric::memory_carved_total)) {
+      say(filled(tr("GPU {gpu} works in the machine's memory: {carved} set aside for it, {system} borrowed."),
+                 fmt::arg("gpu", device.index),
+                 fmt::arg("carved", of_total(number(Metric::memory_carved_used), number(Metric::memory_carved_total))),
+                 fmt::arg("system", system)));
+    } else if (number(Metric::memory_system_used).value_or(0) > 0) {
+      say(filled(tr("GPU {gpu} has {system} of the machine's memory besides."), fmt::arg("gpu", device.index),
+                 fmt::arg("system", system)));
+    }
+    std::int64_t held = 0, shared = 0, evicted = 0;
+    for (const DeviceProcess& process : device.processes) {
+      held = saturating_add(held, process.used_bytes.value_or(0));
+      shared = saturating_add(shared, process.shared_bytes.value_or(0));
+      evicted = saturating_add(evicted, process.evicted_bytes.value_or(0));
+    }
+    if (held > 0 && !number(Metric::memory_used)) {
+      say(filled(tr("GPU {gpu}: the driver does not tell how much memory is in use; the processes above hold {held}."),
+                 fmt::arg("gpu", device.index), fmt::arg("held", format_bytes(held))));
+    }
+    if (shared > 0) {
+      say(filled(tr("GPU {gpu}: {shared} of what its processes hold are in buffers that several of them share."),
+                 fmt::arg("gpu", device.index), fmt::arg("shared", format_bytes(shared))));
+    }
+    if (evicted > 0) {
+      say(filled(tr("GPU {gpu}: {evicted} had to leave its memory for lack of room."), fmt::arg("gpu", device.index),
+                 fmt::arg("evicted", format_bytes(evicted))));
+    }
+  }
+  if (sample.missing_backends == nullptr) return text;
+  for (const MissingBackend& missing : *sample.missing_backends) {
+    text += wrap(filled(tr("Not shown: the devices of {kind}. {why}"), fmt::arg("kind", missing.name),
+                        fmt::arg("why", missing.error.message)),
+                 line_columns());
+  }
   return text;
 }
 
@@ -275,8 +345,8 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts) {
 }
 
 std::string status_text(const LiveSample& sample, const std::vector<Verdict>& verdicts, const StatusOptions& options) {
-  std::string text =
-      heading(sample) + devices_table(sample) + "\n" + processes_table(sample, options) + missing_lists(sample) + "\n";
+  std::string text = heading(sample) + devices_table(sample) + "\n" + processes_table(sample, options) +
+                     missing_lists(sample) + device_notes(sample) + "\n";
   if (verdicts.empty()) return text + wrap(tr("Nothing wrong was found."), line_columns());
   return text + verdicts_text(verdicts);
 }

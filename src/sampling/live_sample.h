@@ -32,6 +32,8 @@ struct LiveSample {
   std::int64_t real_time_ns = 0;  // unix
   // Owned by the sampler, filled again by its next sample.
   const std::vector<DeviceSample>* device_list = nullptr;
+  // Kinds of device that are there but cannot be looked at; owned by the sampler, null where there are none.
+  const std::vector<MissingBackend>* missing_backends = nullptr;
   std::vector<HostProcess> processes;  // by pid, each once
   bool is_played_back = false;         // simulated or recorded: its pids are not of this machine
 

@@ -22,6 +22,15 @@ bool is_simulation(std::string_view device) {
   return device == "sim" || device.substr(0, 4) == "sim:";
 }
 
+// "drm:/host" looks at the machine whose root is /host; its processes are there too.
+Roots roots_of(const SamplerOptions& options) {
+  constexpr std::string_view kPrefix = "drm:";
+  const std::string_view device = options.device;
+  if (!device.starts_with(kPrefix) || device.size() == kPrefix.size()) return options.roots;
+  const std::string folder(device.substr(kPrefix.size()));
+  return {folder + "/proc", folder + "/sys"};
+}
+
 // The next time of a rhythm that lies ahead.
 std::int64_t next_due(std::int64_t due_ns, std::int64_t interval_ns, std::int64_t now_ns) {
   due_ns += interval_ns;
@@ -32,14 +41,16 @@ std::int64_t next_due(std::int64_t due_ns, std::int64_t interval_ns, std::int64_
 // The devices of this machine.
 class LiveSampler : public Sampler {
  public:
-  LiveSampler(std::unique_ptr<DeviceSource> devices, const SamplerOptions& options)
-      : devices_(std::move(devices)), options_(options), processes_(options.roots) {}
+  LiveSampler(OpenedDevices opened, const SamplerOptions& options)
+      : opened_(std::move(opened)), options_(options), processes_(roots_of(options)) {
+    if (!opened_.missing.empty()) sample_.missing_backends = &opened_.missing;
+  }
 
   const LiveSample* sample() override {
     const std::int64_t now_ns = monotonic_now_ns();
     due_ns_ = due_ns_ == 0 ? now_ns + options_.interval_ns : next_due(due_ns_, options_.interval_ns, now_ns);
     if (started_ns_ == 0) started_ns_ = now_ns;
-    sample_.device_list = &devices_->sample(options_.wanted, now_ns - started_ns_);
+    sample_.device_list = &opened_.source->sample(options_.wanted, now_ns - started_ns_);
     sample_.time_ns = monotonic_now_ns();
     sample_.real_time_ns = clock_ns(CLOCK_REALTIME);
     if (options_.wanted.processes) processes_.join(sample_);
@@ -49,7 +60,7 @@ class LiveSampler : public Sampler {
   bool is_played_back() const override { return false; }
 
  private:
-  std::unique_ptr<DeviceSource> devices_;
+  OpenedDevices opened_;
   SamplerOptions options_;
   HostProcesses processes_;
   LiveSample sample_;
@@ -105,10 +116,10 @@ Result<std::unique_ptr<Sampler>> open_sampler(SamplerOptions options) {
     }
     return open_replay(options.replay, options.speed);
   }
-  auto devices = open_devices(options.device);
+  auto devices = open_all_devices(options.device, options.roots.sys);
   if (!devices) return devices.error();
   if (is_simulation(options.device)) {
-    return std::unique_ptr<Sampler>(std::make_unique<SimulatedSampler>(std::move(*devices), options));
+    return std::unique_ptr<Sampler>(std::make_unique<SimulatedSampler>(std::move(devices->source), options));
   }
   return std::unique_ptr<Sampler>(std::make_unique<LiveSampler>(std::move(*devices), options));
 }

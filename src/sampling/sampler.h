@@ -12,13 +12,13 @@
 namespace vramscope {
 
 struct SamplerOptions {
-  std::string device;  // as for open_devices(); empty: the first that opens
+  std::string device;  // as for open_all_devices()
   std::string replay;  // path of a recording or a log of devices; `device` is not used then
   // Simulations and recordings: how many of their seconds pass in one. 0: no waiting at all. Nothing else has a speed.
   double speed = 1;
   std::int64_t interval_ns = 1'000'000'000;  // of a recording its own moments are shown, whatever the interval
   Wanted wanted = live_wanted();
-  Roots roots;
+  Roots roots = roots_from_environment();  // of "drm:FOLDER" those in that folder
 };
 
 // For one thread at a time.

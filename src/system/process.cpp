@@ -33,7 +33,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     stat.state = state[0];
   }
   constexpr std::size_t kFirst = 4, kLast = 28;  // numbers of fields as in proc(5)
-  constexpr std::uint32_t kUsed = 1u << 4 | 1u << 6 | 1u << 14 | 1u << 15 | 1u << 20 | 1u << 22 | 1u << 24 | 1u << 28;
+  constexpr std::uint32_t kUsed =
+      1u << 4 | 1u << 6 | 1u << 9 | 1u << 14 | 1u << 15 | 1u << 20 | 1u << 22 | 1u << 24 | 1u << 28;
   std::array<std::optional<std::int64_t>, kLast + 1> field;
   if (rest.starts_with(' ')) rest.remove_prefix(1);
   for (std::size_t i = kFirst; i <= kLast; ++i) {
@@ -53,6 +54,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   if (user && system && !__builtin_add_overflow(*user, *system, &sum)) stat.cpu_ticks = sum;
   stat.threads = not_negative(field[20]);
   stat.rss_pages = not_negative(field[24]);
+  constexpr std::int64_t kKernelThread = 0x200000;  // PF_KTHREAD of the kernel's sched.h
+  stat.is_kernel_thread = field[9] && (*field[9] & kKernelThread) != 0;
   if (field[28] && *field[28] > 1) stat.stack_start = field[28];  // 0 and 1 stand for "not allowed"
   return stat;
 }

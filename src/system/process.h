@@ -53,6 +53,7 @@ struct ProcessStat {
   std::int64_t start_ticks = 0;
   std::optional<std::int64_t> rss_pages;
   std::optional<std::int64_t> stack_start;  // unknown without permission; each exec moves it
+  bool is_kernel_thread = false;
 };
 
 // Nothing when the text ends before the start time or is no such text. The name may hold anything, ")" too.

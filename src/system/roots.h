@@ -10,4 +10,7 @@ struct Roots {
   std::string sys = "/sys";
 };
 
+// $VRAMSCOPE_PROC and $VRAMSCOPE_SYS in place of /proc and /sys where they are set.
+Roots roots_from_environment();
+
 }  // namespace vramscope

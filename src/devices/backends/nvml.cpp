@@ -369,7 +369,7 @@ Result<std::unique_ptr<DeviceSource>> open(std::string_view) {
 }  // namespace
 
 Backend backend_nvml() {
-  return {"nvml", N_("NVIDIA GPUs, through the driver's management library"), 100, open};
+  return {"nvml", N_("NVIDIA GPUs, through the driver's management library"), 100, open, "nvidia"};
 }
 
 }  // namespace vramscope

@@ -11,7 +11,7 @@ constexpr std::int64_t kLongIdleNs = 600'000'000'000;
 constexpr std::int64_t kWorthTelling = 64 << 20;  // less than a CUDA context holds
 
 // What is wrong with it; false when nothing is.
-bool explain(Finding& finding, const HostProcess& host, std::int64_t idle_ns) {
+bool explain(Finding& finding, const HostProcess& host, std::int64_t idle_ns, bool is_nvidia) {
   const char state = host.process.state.value_or('R');
   if (state == 'Z' || state == 'X') {
     finding.severity = Severity::error;
@@ -20,8 +20,11 @@ bool explain(Finding& finding, const HostProcess& host, std::int64_t idle_ns) {
         N_("{process} of {user} has ended, but its parent has not collected it, or one of its threads is "
            "still stuck in the driver.");
     finding.fix =
-        N_("End its parent, which then is collected together with it: `kill {parent}`; if the memory stays: "
-           "`sudo fuser -v /dev/nvidia*` shows who still holds the device.");
+        is_nvidia
+            ? N_("End its parent, which then is collected together with it: `kill {parent}`; if the memory stays: "
+                 "`sudo fuser -v /dev/nvidia*` shows who still holds the device.")
+            : N_("End its parent, which then is collected together with it: `kill {parent}`; if the memory stays: "
+                 "`sudo fuser -v /dev/dri/* /dev/kfd` shows who still holds the device.");
     return true;
   }
   if (state == 'T' || state == 't') {
@@ -39,8 +42,11 @@ bool explain(Finding& finding, const HostProcess& host, std::int64_t idle_ns) {
         N_("{process} of {user} waits uninterruptibly, for a disk, a network file system or the driver. "
            "Signals reach it only when that ends.");
     finding.fix =
-        N_("If it stays so: `sudo cat /proc/{pid}/stack` shows what it waits for, `sudo dmesg | grep -i xid` "
-           "whether the driver failed; then only a reset of the GPU or of the machine frees the memory.");
+        is_nvidia
+            ? N_("If it stays so: `sudo cat /proc/{pid}/stack` shows what it waits for, `sudo dmesg | grep -i xid` "
+                 "whether the driver failed; then only a reset of the GPU or of the machine frees the memory.")
+            : N_("If it stays so: `sudo cat /proc/{pid}/stack` shows what it waits for, `sudo dmesg | grep -i drm` "
+                 "whether the driver failed; then only a reset of the GPU or of the machine frees the memory.");
     return true;
   }
   if (host.is_orphan.value_or(false)) {
@@ -79,7 +85,7 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
       Arguments& arguments = verdict.finding.arguments;
       arguments.emplace_back("idle", time_value(idle_ns));
       arguments.emplace_back("parent", text_value(host->process.ppid ? std::to_string(*host->process.ppid) : "PARENT"));
-      if (!explain(verdict.finding, *host, idle_ns)) continue;
+      if (!explain(verdict.finding, *host, idle_ns, is_nvidias(device))) continue;
       if (host->process.state) {
         verdict.finding.evidence.push_back(
             {N_("state in /proc"), text_value(std::string(1, *host->process.state)), {}});

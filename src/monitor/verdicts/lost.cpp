@@ -14,8 +14,12 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
     finding.title = N_("GPU {gpu} is lost");
     finding.summary = N_("{name} does not answer any more: it fell off the bus. What ran there has ended or hangs.");
     finding.fix =
-        N_("`sudo dmesg | grep -i xid` tells the driver's reason. Restart the machine; if it comes again, look at "
-           "power, cooling and the slot, and have the card replaced.");
+        is_nvidias(device)
+            ? N_("`sudo dmesg | grep -i xid` tells the driver's reason. Restart the machine; if it comes again, look "
+                 "at "
+                 "power, cooling and the slot, and have the card replaced.")
+            : N_("`sudo dmesg | grep -i drm` tells the driver's reason, unless somebody unloaded it. Restart the "
+                 "machine; if it comes again, look at power, cooling and the slot, and have the card replaced.");
     const DeviceHistory* history = history_of(input.monitor, device);
     if (history != nullptr && history->lost_since_ns && history->memory_used.last()) {
       finding.evidence.push_back({N_("lost for"), time_value(input.sample.time_ns - *history->lost_since_ns), {}});

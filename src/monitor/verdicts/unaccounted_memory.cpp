@@ -38,7 +38,20 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   finding.arguments.emplace_back("missing", bytes_value(missing));
   finding.arguments.emplace_back("unknown", count_value(unknown));
   finding.title = N_("GPU {gpu}: {missing} are in use that no process accounts for");
-  if (unknown > 0) {
+  const char* free_it =
+      N_("`sudo fuser -v /dev/nvidia*` on the host lists who has the device open; a container sees its own processes "
+         "alone. If nobody has it open, `sudo nvidia-smi --gpu-reset -i {gpu}` gives the memory back.");
+  if (!is_nvidias(device)) {
+    free_it =
+        N_("`sudo fuser -v /dev/dri/* /dev/kfd` on the host lists who has the device open; a container sees its own "
+           "processes alone. If nobody has it open, loading the driver anew or a restart gives the memory back.");
+  }
+  if (device.unreadable_processes > 0) {
+    finding.severity = Severity::info;
+    finding.arguments.emplace_back("unreadable", count_value(device.unreadable_processes));
+    finding.summary = N_("Processes of other users ({unreadable}) are not for you to see, so this may well be theirs.");
+    finding.fix = N_("Look as root, or with CAP_SYS_PTRACE.");
+  } else if (unknown > 0) {
     // Windows, WSL, and processes of others: the driver does not tell.
     finding.severity = Severity::info;
     finding.summary = N_("The driver does not tell how much its processes hold, so this may well be theirs.");
@@ -48,9 +61,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
         "The driver itself takes some hundred MiB. The rest is likely held by processes that cannot be seen from here: "
         "of other containers, or of a virtual machine; by a context whose process died; or by memory shared between "
         "processes (IPC, MPS).");
-    finding.fix =
-        N_("`sudo fuser -v /dev/nvidia*` on the host lists who has the device open; a container sees its own processes "
-           "alone. If nobody has it open, `sudo nvidia-smi --gpu-reset -i {gpu}` gives the memory back.");
+    finding.fix = free_it;
   }
   finding.evidence.push_back({N_("memory used"), bytes_value(*used), {}});
   finding.evidence.push_back({N_("held by processes that are told"),
