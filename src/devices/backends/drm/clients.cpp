@@ -62,24 +62,20 @@ void Clients::sample(const std::vector<Card>& cards, std::int64_t now_ns) {
   users_.clear();
   work_.assign(cards.size(), Shares());
   list_programs();
+  look_at_sizes();
   scan_due(cards);
   read_nodes(cards);
   add_users(now_ns);
   if (round_ % kForgetEvery == 0) forget_gone();
 }
 
-// All processes there are, and whose descriptors became more or fewer.
 void Clients::list_programs() {
   pids_ = read_numbered_entries(roots_.proc).value_or(std::vector<std::int32_t>());
   unreadable_ = 0;
   for (const std::int32_t pid : pids_) {
     Program& program = programs_[pid];
+    if (program.first == 0) program.first = round_;
     program.round = round_;
-    if (program.scanned == 0 || program.is_kernel_thread || program.is_unreadable) continue;
-    struct stat facts {};
-    if (::fstatat(proc_.get(), Path(pid, "fd").text, &facts, 0) != 0) continue;
-    if (facts.st_size != program.size) program.has_changed = true;
-    program.size = facts.st_size;
   }
   for (auto it = programs_.begin(); it != programs_.end();) {
     if (it->second.round == round_) {
@@ -88,6 +84,35 @@ void Clients::list_programs() {
     }
     for (Node& node : it->second.nodes) release(node);
     programs_.erase(it++);
+  }
+}
+
+void Clients::look_at_size(std::int32_t pid, Program& program) {
+  struct stat facts {};
+  if (::fstatat(proc_.get(), Path(pid, "fd").text, &facts, 0) != 0) return;
+  if (facts.st_size != program.size) program.has_changed = true;
+  program.size = facts.st_size;
+}
+
+// Whose descriptors became more or fewer: of those that are new all, of the others the next in turn.
+void Clients::look_at_sizes() {
+  if (!has_sizes_) return;
+  std::size_t left = kSizesASample;
+  const auto is_to_be_looked_at = [](const Program& program) {
+    return program.scanned != 0 && !program.is_kernel_thread && !program.is_unreadable;
+  };
+  for (auto pid = pids_.rbegin(); pid != pids_.rend() && left > 0; ++pid) {  // new ones mostly have high numbers
+    Program& program = programs_.find(*pid)->second;
+    if (program.first == 1 || round_ - program.first > kYoungSamples || !is_to_be_looked_at(program)) continue;
+    look_at_size(*pid, program);
+    --left;
+  }
+  for (std::size_t i = 0; i < pids_.size() && left > 0; ++i) {
+    next_size_ = (next_size_ + 1) % pids_.size();
+    Program& program = programs_.find(pids_[next_size_])->second;
+    if (!is_to_be_looked_at(program)) continue;
+    look_at_size(pids_[next_size_], program);
+    --left;
   }
 }
 
@@ -103,7 +128,7 @@ void Clients::scan_due(const std::vector<Card>& cards) {
   }
   std::sort(waiting_.begin(), waiting_.end());
   // Those that are new cost nothing of what the others get.
-  const std::size_t most = links_read_ + kLinksASample;
+  const std::size_t most = links_read_ + (has_sizes_ ? kLinksASample : 2 * kLinksASample);
   for (const Turn& turn : waiting_) {
     if (links_read_ >= most) break;
     scan(turn.pid, programs_.find(turn.pid)->second, cards);
@@ -132,6 +157,7 @@ void Clients::scan(std::int32_t pid, Program& program, const std::vector<Card>& 
   program.is_unreadable = false;
   struct stat facts {};
   if (::fstat(folder, &facts) == 0) program.size = facts.st_size;
+  has_sizes_ = has_sizes_ || program.size > 0;
   std::vector<Node> before = std::move(program.nodes);
   program.nodes.clear();
   char room[256];

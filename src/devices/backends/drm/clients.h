@@ -2,12 +2,15 @@
 // Who uses the cards: open DRM nodes among the descriptors of all processes, and what their fdinfo tells.
 //
 // Cost. Reading every link of every process is what such a look is slow at, so that only this is done at each sample:
-// the list of /proc, the size of every /proc/PID/fd (the number of descriptors, since Linux 6.2), and one pread for
-// each descriptor that is known to be a card's. Links are read
+// the list of /proc, one pread for each descriptor that is known to be a card's, and, of the other processes in turn,
+// the size of kSizesASample folders /proc/PID/fd (the number of descriptors, since Linux 6.2). Links are read
 //   - at once of all processes at the first sample, and of every process that was not there before;
 //   - then of at most kLinksASample links a sample (one process more or less): first of processes whose number of
-//     descriptors changed, then of the others in turn, so that each has its turn after (all links / kLinksASample)
-//     samples: with 300 processes of 50 descriptors, after 38.
+//     descriptors changed, then of the others in turn.
+// With 300 processes of 50 descriptors a process that opens a card later is seen after at most 300 / kSizesASample = 7
+// samples, one of the last kYoungSamples samples at the next; where the kernel tells no sizes, or as many descriptors
+// were closed meanwhile, when all links had their turn: after 162 samples, or 81 without sizes, when twice as many are
+// read.
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -23,7 +26,9 @@
 
 namespace vramscope::drm {
 
-inline constexpr std::size_t kLinksASample = 400;
+inline constexpr std::size_t kLinksASample = 100;
+inline constexpr std::size_t kSizesASample = 48;
+inline constexpr std::uint64_t kYoungSamples = 30;
 
 // Kinds of engine, and what of their time since the sample before went to the work of somebody.
 enum class Work : std::uint8_t { graphics, compute, decode, encode, jpeg, copy, video, other };
@@ -76,6 +81,7 @@ class Clients {
     Descriptor fdinfo;
   };
   struct Program {
+    std::uint64_t first = 0;    // round that saw it first
     std::uint64_t round = 0;    // the last that saw it
     std::uint64_t scanned = 0;  // the last that read its links; 0: none yet
     std::int64_t size = -1;     // of /proc/PID/fd
@@ -102,6 +108,8 @@ class Clients {
   using Key = std::pair<std::size_t, std::int64_t>;  // card, client; negative where the driver does not number them
 
   void list_programs();
+  void look_at_sizes();
+  void look_at_size(std::int32_t pid, Program& program);
   void scan_due(const std::vector<Card>& cards);
   void scan(std::int32_t pid, Program& program, const std::vector<Card>& cards);
   void note_unreadable(std::int32_t pid, Program& program);
@@ -129,6 +137,8 @@ class Clients {
   std::vector<Shares> work_;
   std::int64_t unreadable_ = 0;
   std::size_t links_read_ = 0;
+  std::size_t next_size_ = 0;  // whose turn it is
+  bool has_sizes_ = false;     // the kernel tells them
 };
 
 }  // namespace vramscope::drm
