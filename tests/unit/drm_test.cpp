@@ -353,6 +353,24 @@ TEST_F(Drm, ValuesWithoutPermissionSaySo) {
   EXPECT_EQ(open()[0].values[M::utilization_gpu].state, ValueState::no_permission);
 }
 
+TEST_F(Drm, NamesOfProcessesAreThoseOfProc) {
+  open("i915");
+  EXPECT_EQ(*source_->process_name(3200), "ffmpeg");
+  EXPECT_FALSE(source_->process_name(99));
+  std::filesystem::create_symlink("/usr/bin/ffmpeg", root_ / "proc/3200/exe");
+  EXPECT_EQ(*source_->process_name(3200), "/usr/bin/ffmpeg");
+}
+
+// Passed through to a virtual machine a card sits on the root bus, as integrated GPUs do.
+TEST_F(Drm, MemoryOfACardOnTheRootBusIsItsOwn) {
+  build("i915");
+  replace("proc/3200/fdinfo/6", "drm-total-stolen-system0:",
+          "drm-total-local0:\t4096 KiB\ndrm-resident-local0:\t4096 KiB\ndrm-total-stolen-system0:");
+  const DeviceSample& gpu = open()[0];
+  EXPECT_EQ(find(gpu, 3200)->used_bytes, 4 * kMib);
+  EXPECT_EQ(find(gpu, 3200)->system_bytes, 95 * kMib);
+}
+
 TEST_F(Drm, OnlyWhatIsWantedIsRead) {
   build("amd_discrete");
   auto source = open_devices(device());

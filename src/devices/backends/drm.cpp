@@ -25,6 +25,7 @@ class Source : public DeviceSource {
   explicit Source(ReaderSettings settings);
 
   const std::vector<DeviceSample>& sample(const Wanted& wanted, std::int64_t time_ns) override;
+  Result<std::string> process_name(std::int64_t pid) override;
   bool is_empty() const { return readers_.empty(); }
 
  private:
@@ -159,8 +160,10 @@ void Source::fill_processes(const Wanted& wanted) {
     sample.unreadable_processes = clients_.unreadable();
   }
   for (const CardUser& user : clients_.users()) {
-    samples_[user.card].processes.push_back(
-        process_of(user, readers_[user.card].is_unified(), wanted.process_utilisation));
+    const CardReader& reader = readers_[user.card];
+    // A card of Intel's that a virtual machine has sits where integrated ones do; memory of its own gives it away.
+    const bool is_unified = reader.is_unified() && (reader.card().driver == "amdgpu" || !user.local_bytes);
+    samples_[user.card].processes.push_back(process_of(user, is_unified, wanted.process_utilisation));
   }
   if (kfd_ == nullptr) return;
   for (const KfdUse& use : kfd_->sample()) {
@@ -213,6 +216,15 @@ const std::vector<DeviceSample>& Source::sample(const Wanted& wanted, std::int64
   }
   for (std::size_t i = 0; i < readers_.size(); ++i) finish(i, wanted.metrics, is_there[i]);
   return samples_;
+}
+
+// The drivers know no names: the program that /proc shows.
+Result<std::string> Source::process_name(std::int64_t pid) {
+  const std::string folder = settings_.roots.proc + "/" + std::to_string(pid);
+  if (auto path = read_link_at(AT_FDCWD, (folder + "/exe").c_str())) return std::move(*path);
+  const auto arguments = read_file(folder + "/cmdline", 4096);
+  if (!arguments || arguments->empty() || arguments->front() == '\0') return Error{ExitCode::machine, {}};
+  return arguments->substr(0, arguments->find('\0'));
 }
 
 // "/host": a machine whose root is mounted there, as in a container that watches its host.
