@@ -16,9 +16,9 @@ for source in "${targets[@]}"; do
   rm -rf "$seeds"
   mkdir -p "$corpus" "$seeds" "$findings"
   # One folder of seeds: libFuzzer takes folders only.
-  for input in "$root"/tests/golden/*/*/* "$root"/tests/recording/golden/*.vrs; do
+  for input in "$root"/tests/golden/*/*/* "$root"/tests/recording/golden/*.vrs "$root"/tests/roots/drm/*.tree; do
     case $name:$(basename "$input") in
-      kineto_fuzz:input*.json* | snapshot_fuzz:*.pickle | log_fuzz:*.log | log_fuzz:*.txt | recording_fuzz:*.vrs) ;;
+      kineto_fuzz:input*.json* | snapshot_fuzz:*.pickle | log_fuzz:*.log | log_fuzz:*.txt | recording_fuzz:*.vrs | drm_fuzz:*.tree) ;;
       device_log_fuzz:input.*) [[ $input == */golden/logs/* ]] || continue ;;
       log_fuzz:input*.json) [[ $input == */timeline* ]] || continue ;;
       *) continue ;;
