@@ -1,14 +1,12 @@
 #pragma once
 // Samples on a thread of its own: a call of the driver that hangs never holds up the program that is watched.
-#include <condition_variable>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "cli/commands/watch/session.h"
 #include "monitor/end_watch.h"
+#include "sampling/rhythm_thread.h"
 
 namespace vramscope {
 
@@ -17,24 +15,20 @@ namespace vramscope {
 class SamplingThread {
  public:
   SamplingThread(WatchSession& session, EndWatch& end) : session_(session), end_(end) {}
-  ~SamplingThread();
 
-  void start();
+  void start() { thread_.start(); }
   // The processes to follow from the next sample on.
   void follow(std::set<std::int64_t> pids);
-  bool stop(std::int64_t limit_ns);
+  bool stop(std::int64_t limit_ns) { return thread_.stop(limit_ns); }
 
  private:
-  void run();
+  int step();
 
   WatchSession& session_;
   EndWatch& end_;
   std::mutex lock_;
-  std::condition_variable changed_;
   std::set<std::int64_t> pids_;
-  bool is_stopping_ = false;
-  bool has_stopped_ = false;
-  std::thread thread_;
+  RhythmThread thread_{[this] { return step(); }};
 };
 
 }  // namespace vramscope
