@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "report/findings.h"
 #include "report/phrases.h"
+#include "report/process_words.h"
 #include "report/smi_text.h"
 #include "report/status.h"
 #include "text/catalogue.h"
@@ -95,45 +96,16 @@ std::string devices_table(const LiveSample& sample) {
 }
 
 std::string age_of(const HostProcess* host) {
-  if (host == nullptr || !host->age_ns || *host->age_ns < 0) return not_known();
-  constexpr std::int64_t kSecond = 1'000'000'000, kDay = 24 * 3600 * kSecond;
-  const std::int64_t age = *host->age_ns;
-  if (age >= 2 * kDay) return filled(tr("{count} d"), fmt::arg("count", age / kDay));
-  if (age < 60 * kSecond) return filled(tr("{count} s"), fmt::arg("count", age / kSecond));
-  return format_duration(age / kSecond * kSecond);
+  return host == nullptr ? not_known() : age_text(host->age_ns);
 }
 
 std::string state_of(const HostProcess* host) {
   if (host == nullptr) return not_known();
-  switch (host->presence) {
-    case Presence::absent:
-      return tr("not visible here");
-    case Presence::unreadable:
-      return tr("hidden");
-    case Presence::unasked:
-      return not_known();
-    case Presence::seen:
-      break;
-  }
-  switch (host->process.state.value_or('?')) {
-    case 'R':
-      return tr("running");
-    case 'S':
-      return tr("sleeping");
-    case 'D':
-      return paint(tr("stuck"), Colour::yellow);
-    case 'T':
-    case 't':
-      return paint(tr("stopped"), Colour::yellow);
-    case 'Z':
-    case 'X':
-      return paint(tr("zombie"), Colour::red);
-    case 'I':
-      return tr("idle");
-    default:
-      break;
-  }
-  return not_known();
+  const std::string word = state_word(host->presence, host->process.state);
+  if (host->presence != Presence::seen) return word;
+  const ProcessTrouble trouble = state_trouble(host->process.state);
+  if (trouble == ProcessTrouble::none) return word;
+  return paint(word, trouble == ProcessTrouble::dead ? Colour::red : Colour::yellow);
 }
 
 std::vector<std::string> process_row(const LiveSample& sample, const DeviceSample& device,
