@@ -5,6 +5,9 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_library(ZLIB_STATIC libz.a REQUIRED)
 find_library(ZSTD_STATIC libzstd.a REQUIRED)
+find_library(NCURSES_STATIC libncursesw.a REQUIRED)
+find_library(TINFO_STATIC libtinfo.a)  # a part of ncurses that some distributions build apart
+find_path(NCURSES_INCLUDE curses.h REQUIRED)
 find_path(RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 
@@ -70,3 +73,12 @@ if(VRAMSCOPE_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Cl
                          -fsanitize-ignorelist=${CMAKE_CURRENT_SOURCE_DIR}/cmake/sanitizer-ignore.txt)
 endif()
 add_library(deps::rapidjson ALIAS deps_rapidjson)
+
+add_library(deps_ncurses INTERFACE)
+target_include_directories(deps_ncurses SYSTEM INTERFACE ${NCURSES_INCLUDE})
+target_link_libraries(deps_ncurses INTERFACE ${NCURSES_STATIC})
+if(TINFO_STATIC)
+  target_link_libraries(deps_ncurses INTERFACE ${TINFO_STATIC})
+endif()
+target_link_libraries(deps_ncurses INTERFACE ${CMAKE_DL_LIBS})
+add_library(deps::ncurses ALIAS deps_ncurses)

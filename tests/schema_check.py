@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERBS = sorted(path.name.split(".")[0] for path in (ROOT / "docs" / "schemas").glob("*.schema.json"))
 LINE_VERBS = ("watch",)  # an object a line
 FILE_VERBS = ("diagnose", "info", "memory", "ops")
+SNAPSHOT = re.compile(r"\s(?:--snapshot|-s)\b")
 VERB_IN_LINE = re.compile(r"\$\{?VRAMSCOPE\}?\S*\s+(?:--lang\s+\S+\s+)?(\w+)")
 
 
@@ -52,6 +53,8 @@ def golden_outputs():
             text = stdout.read_text(encoding="utf-8")
             for part in text.splitlines() if verb.group(1) in LINE_VERBS else [text]:
                 yield str(cmd.parent.relative_to(ROOT)), verb.group(1), part
+        elif verb and verb.group(1) == "top" and SNAPSHOT.search(line):
+            yield str(cmd.parent.relative_to(ROOT)), "top", stdout.read_text(encoding="utf-8")
 
 
 def example_outputs(program):

@@ -72,6 +72,7 @@ std::vector<Rows> all_rows() {
       {N_("The GPUs now"),
        {{N_("Is it all right, and who holds the memory?"), "vramscope"},
         {N_("The same over a while, for what one moment does not tell"), "vramscope status --look 30s"},
+        {N_("Keep an eye on it, on a screen with keys"), "vramscope top"},
         {N_("What scripts ask nvidia-smi for"), "vramscope smi --query-gpu=memory.used,memory.total --format=csv"},
         {N_("Keep watch over a run, and if it dies, why?"), "vramscope watch python train.py"},
         {N_("Follow a program that runs already"), "vramscope watch --pid 4242"},
