@@ -178,7 +178,21 @@ std::string printable_painted(std::string_view text) {
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
-  for (const Glyph& glyph : glyphs_of(text)) width += glyph.width;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte >= ' ' && byte < 0x7F) {
+      ++width;
+      ++at;
+      continue;
+    }
+    if (const std::size_t length = colour_sequence(text, at); length > 0) {
+      at += length;
+      continue;
+    }
+    const CodePoint point = decode(text, at);
+    width += code_point_width(point.value);
+    at += point.bytes;
+  }
   return width;
 }
 
