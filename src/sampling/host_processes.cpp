@@ -40,7 +40,19 @@ std::int64_t boottime_now_ns() {
 
 }  // namespace
 
-HostProcesses::HostProcesses(Roots roots) : roots_(roots), table_(std::move(roots)) {}
+HostProcesses::HostProcesses(Roots roots, std::int64_t rest_ns)
+    : roots_(roots), rest_ns_(rest_ns), table_(std::move(roots)) {}
+
+// How many of the known ones have rested for long enough, going round evenly.
+std::size_t HostProcesses::count_due(std::int64_t now_ns) {
+  const std::size_t most = std::min(kMostAsked, pids_.size());
+  if (rest_ns_ <= 0) return most;
+  const std::int64_t passed_ns = chosen_ns_ ? std::clamp<std::int64_t>(now_ns - *chosen_ns_, 0, rest_ns_) : rest_ns_;
+  const double due = static_cast<double>(pids_.size()) * static_cast<double>(passed_ns) / static_cast<double>(rest_ns_);
+  const auto count = std::min(static_cast<std::size_t>(due), most);
+  if (count > 0 || pids_.empty()) chosen_ns_ = now_ns;
+  return count;
+}
 
 // All that are new, and of the others the next in turn.
 void HostProcesses::choose_asked(const LiveSample& sample) {
@@ -48,7 +60,7 @@ void HostProcesses::choose_asked(const LiveSample& sample) {
   for (const HostProcess& entry : sample.processes) {
     if (entry.presence != Presence::seen) asked_.push_back(entry.pid);
   }
-  const std::size_t turn = std::min(kMostAsked, pids_.size());
+  const std::size_t turn = count_due(sample.time_ns);
   for (std::size_t i = 0; i < turn; ++i) asked_.push_back(pids_[(next_asked_ + i) % pids_.size()]);
   next_asked_ = pids_.empty() ? 0 : (next_asked_ + turn) % pids_.size();
   std::sort(asked_.begin(), asked_.end());

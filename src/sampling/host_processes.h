@@ -1,6 +1,7 @@
 #pragma once
 // Joins the processes that devices name with what the host says of them.
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace vramscope {
 // Of this machine. For one thread at a time.
 class HostProcesses {
  public:
-  explicit HostProcesses(Roots roots);
+  // `rest_ns`: a process that has been looked at is not looked at again before.
+  explicit HostProcesses(Roots roots, std::int64_t rest_ns = 0);
   // Of many processes not all are looked at every time: what is told of one may be as old as three samples of 160
   // processes. New ones are looked at at once.
   static constexpr std::size_t kMostAsked = 64;
@@ -28,10 +30,13 @@ class HostProcesses {
     std::optional<bool> is_orphan;
     std::uint64_t round = 0;
   };
+  std::size_t count_due(std::int64_t now_ns);
   void choose_asked(const LiveSample& sample);
   void add_kin(HostProcess& entry);
 
   Roots roots_;
+  std::int64_t rest_ns_;
+  std::optional<std::int64_t> chosen_ns_;  // when processes were chosen last
   ProcessTable table_;
   std::unordered_map<std::int32_t, Kin> kin_;
   std::vector<std::int32_t> pids_;   // of the sample at hand

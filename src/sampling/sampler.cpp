@@ -42,7 +42,7 @@ std::int64_t next_due(std::int64_t due_ns, std::int64_t interval_ns, std::int64_
 class LiveSampler : public Sampler {
  public:
   LiveSampler(OpenedDevices opened, const SamplerOptions& options)
-      : opened_(std::move(opened)), options_(options), processes_(roots_of(options)) {
+      : opened_(std::move(opened)), options_(options), processes_(roots_of(options), options.host_rest_ns) {
     if (!opened_.missing.empty()) sample_.missing_backends = &opened_.missing;
   }
 

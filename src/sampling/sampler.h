@@ -17,6 +17,7 @@ struct SamplerOptions {
   // Simulations and recordings: how many of their seconds pass in one. 0: no waiting at all. Nothing else has a speed.
   double speed = 1;
   std::int64_t interval_ns = 1'000'000'000;  // of a recording its own moments are shown, whatever the interval
+  std::int64_t host_rest_ns = 0;             // what the host tells of a process is not asked for again before
   Wanted wanted = live_wanted();
   Roots roots = roots_from_environment();  // of "drm:FOLDER" those in that folder
 };

@@ -49,6 +49,7 @@ Result<Look> open_look(const TopOptions& options) {
     if (!wanted_ns) return duration_error("--look", options.look);
     look.look_ns = *wanted_ns;
   }
+  sampler_options->host_rest_ns = 0;  // two looks are all there is
   look.interval_ns = sampler_options->interval_ns;
   const bool has_interval = options.delay || !options.live.interval.empty();
   if (!has_interval) sampler_options->interval_ns = std::min(sampler_options->interval_ns, look.look_ns);

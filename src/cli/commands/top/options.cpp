@@ -10,6 +10,7 @@ Result<SamplerOptions> TopOptions::sampler_options() const {
   if (delay) made->interval_ns = static_cast<std::int64_t>(*delay) * 100'000'000;
   made->wanted.metrics |= mask_of({Metric::fan_speed, Metric::pcie_link_gen_current, Metric::pcie_link_width_current,
                                    Metric::temperature_slowdown});
+  made->host_rest_ns = 1'000'000'000;  // shares of a core over less are noise
   if (pcie) made->wanted.metrics |= mask_of({Metric::pcie_throughput_tx, Metric::pcie_throughput_rx});
   return made;
 }
