@@ -50,7 +50,10 @@ bool is_blank(const Cell& cell) {
 void Frame::reset(int columns, int rows) {
   columns_ = std::max(columns, 1);
   rows_ = std::max(rows, 1);
-  cells_.assign(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_), Cell());
+  const auto width = static_cast<std::size_t>(columns_);
+  if (blank_.size() != width) blank_.assign(width, Cell());
+  cells_.resize(width * static_cast<std::size_t>(rows_));
+  for (int y = 0; y < rows_; ++y) std::memcpy(&cells_[place(0, y)], blank_.data(), sizeof(Cell) * width);
 }
 
 // What overwrites one half of a wide character leaves a blank in place of the other.
@@ -144,6 +147,10 @@ void Frame::fill(const Rect& area, char glyph, Style style) {
 void Frame::restyle(int x, int y, int width, Style style) {
   if (y < 0 || y >= rows_) return;
   for (int at = std::max(x, 0); at < std::min(x + width, columns_); ++at) cells_[place(at, y)].style = style;
+}
+
+void Frame::copy_row(const Frame& from, int y) {
+  std::memcpy(&cells_[place(0, y)], from.row(y), sizeof(Cell) * static_cast<std::size_t>(columns_));
 }
 
 std::string Frame::text() const {

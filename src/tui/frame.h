@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace vramscope::tui {
@@ -49,6 +50,8 @@ struct Cell {
   std::string_view view() const { return {text.data(), bytes}; }
 };
 
+static_assert(std::is_trivially_copyable_v<Cell> && sizeof(Cell) == 12, "rows are compared and copied as bytes");
+
 class Frame {
  public:
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
@@ -74,6 +77,9 @@ class Frame {
   // Gives the cells of a row another style.
   void restyle(int x, int y, int width, Style style);
 
+  // Of a frame of the same size.
+  void copy_row(const Frame& from, int y);
+
   // Lines with "\n", blanks at their ends left out; with the terminal's colours when terminal().colour.
   std::string text() const;
 
@@ -87,6 +93,7 @@ class Frame {
   int columns_ = 0;
   int rows_ = 0;
   std::vector<Cell> cells_;
+  std::vector<Cell> blank_;  // a row
 };
 
 }  // namespace vramscope::tui

@@ -5,16 +5,14 @@
 #include "report/alert_message.h"
 #include "report/findings.h"
 #include "report/phrases.h"
+#include "report/process_words.h"
 #include "text/catalogue.h"
-#include "text/format.h"
 #include "text/utf8.h"
 #include "tui/panels.h"
 
 namespace vramscope::tui {
 
 namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 std::string verdict_line(const Verdict& verdict) {
   return printable(sentence(verdict.finding.title, verdict.finding.arguments, Wording::chosen_language));
@@ -76,7 +74,7 @@ std::vector<Note> make_notes(const Scene& scene, const UiState& ui, std::optiona
   if (silent_ns) {
     notes.push_back({Severity::error, false,
                      filled(tr("The driver has not answered for {time}; what is shown is older than that."),
-                            fmt::arg("time", format_duration(*silent_ns / kSecondNs * kSecondNs)))});
+                            fmt::arg("time", age_text(*silent_ns)))});
   }
   for (auto event = scene.alerts.rbegin(); event != scene.alerts.rend(); ++event) {
     notes.push_back({event->severity, false,

@@ -92,6 +92,26 @@ attr_t weight_without_colour(Style style) {
   }
 }
 
+// What terminals, and multiplexers between them and us, send in place of what TERM says.
+void define_further_keys() {
+  struct {
+    const char* sequence;
+    int code;
+  } constexpr kKeys[] = {
+      {"\033[H", KEY_HOME},    {"\033OH", KEY_HOME},   {"\033[1~", KEY_HOME},  {"\033[7~", KEY_HOME},
+      {"\033[F", KEY_END},     {"\033OF", KEY_END},    {"\033[4~", KEY_END},   {"\033[8~", KEY_END},
+      {"\033[A", KEY_UP},      {"\033OA", KEY_UP},     {"\033[B", KEY_DOWN},   {"\033OB", KEY_DOWN},
+      {"\033[C", KEY_RIGHT},   {"\033OC", KEY_RIGHT},  {"\033[D", KEY_LEFT},   {"\033OD", KEY_LEFT},
+      {"\033[5~", KEY_PPAGE},  {"\033[6~", KEY_NPAGE}, {"\033[3~", KEY_DC},    {"\033OP", KEY_F(1)},
+      {"\033OQ", KEY_F(2)},    {"\033OR", KEY_F(3)},   {"\033OS", KEY_F(4)},   {"\033[11~", KEY_F(1)},
+      {"\033[12~", KEY_F(2)},  {"\033[13~", KEY_F(3)}, {"\033[14~", KEY_F(4)}, {"\033[15~", KEY_F(5)},
+      {"\033[17~", KEY_F(6)},  {"\033[18~", KEY_F(7)}, {"\033[19~", KEY_F(8)}, {"\033[20~", KEY_F(9)},
+      {"\033[21~", KEY_F(10)}, {"\033[24~", KEY_F(12)}};
+  for (const auto& key : kKeys) {
+    if (key_defined(key.sequence) <= 0) define_key(key.sequence, key.code);
+  }
+}
+
 Key key_of_code(wint_t code) {
   switch (code) {
     case KEY_UP:
@@ -155,6 +175,7 @@ class CursesScreen : public TerminalScreen {
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_escdelay(25);
+    define_further_keys();
     curs_set(0);
     leaveok(stdscr, TRUE);
     mouseinterval(0);
@@ -256,17 +277,18 @@ void CursesScreen::draw_row(const Frame& frame, int y) {
     make_cell(now[x], run_.back());
   }
   mvadd_wchnstr(y, first, run_.data(), static_cast<int>(run_.size()));
+  shown_.copy_row(frame, y);
 }
 
 void CursesScreen::draw(const Frame& frame) {
   if (!is_known_ || shown_.columns() != frame.columns() || shown_.rows() != frame.rows()) {
     is_known_ = false;
+    shown_.reset(frame.columns(), frame.rows());
     erase();
     clearok(stdscr, TRUE);
   }
   for (int y = 0; y < std::min(frame.rows(), LINES); ++y) draw_row(frame, y);
   refresh();
-  shown_ = frame;
   is_known_ = true;
 }
 
