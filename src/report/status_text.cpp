@@ -291,12 +291,6 @@ std::string evidence_line(const Finding& finding) {
 
 }  // namespace
 
-std::string device_label(const LiveSample& sample, const DeviceSample& device) {
-  if (!device.parent) return std::to_string(device.index);
-  const DeviceSample& gpu = sample.devices()[static_cast<std::size_t>(*device.parent)];
-  return fmt::format("{}.{}", gpu.index, device.index);
-}
-
 std::string verdicts_text(const std::vector<Verdict>& verdicts) {
   constexpr std::size_t kWidest = 100;
   const std::size_t columns = std::min(line_columns(), kWidest);

@@ -96,7 +96,7 @@ std::partial_ordering compare(const SceneProcess& a, const SceneProcess& b, Colu
 class Tree {
  public:
   Tree(const Scene& scene, const std::vector<std::size_t>& order, bool ascii)
-      : scene_(scene), order_(order), ascii_(ascii), children_(order.size()), is_placed_(order.size(), false) {
+      : order_(order), ascii_(ascii), children_(order.size()), is_placed_(order.size(), false) {
     std::unordered_map<std::int32_t, std::size_t> first;  // place in `order` of a pid's first row
     for (std::size_t i = 0; i < order.size(); ++i) first.emplace(scene.processes[order[i]].key.pid, i);
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -143,7 +143,6 @@ class Tree {
   }
 
   static constexpr std::size_t kDeepest = 60;  // bytes; beyond it the branches are no longer told apart
-  const Scene& scene_;
   const std::vector<std::size_t>& order_;
   bool ascii_;
   std::vector<std::vector<std::size_t>> children_;
