@@ -2,7 +2,7 @@
 """What live looks cost, over the stand-in of NVIDIA's library (tests/stand_ins/nvml) with 8 GPUs and 160 processes that
 are really there.
 
-    bench/live.py            CPU and calls of a sample, memory of `watch`, start of `smi`
+    bench/live.py            CPU and calls of a sample, memory of `watch`, a refresh of `top`, start of `smi`
     bench/live.py --drm      the cost of the backend drm alone
     bench/live.py --long     memory over 100,000 samples instead of 10,000
     bench/live.py --check    exit 1 when a target is missed
