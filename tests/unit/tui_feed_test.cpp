@@ -96,6 +96,64 @@ TEST(TuiFeed, DetailsAreOfTheProcessWithThatStartTime) {
   EXPECT_FALSE(other.problem.empty());
 }
 
+// A sample of one GPU with one process, made by hand.
+class OneGpu {
+ public:
+  OneGpu() : devices_(1) {
+    devices_[0].values.set_text(Metric::uuid, "GPU-1");
+    devices_[0].values.set_text(Metric::name, "A\x1b[31mB");
+    devices_[0].values.set(Metric::memory_total, 100);
+    devices_[0].processes.emplace_back();
+    devices_[0].processes[0].pid = 42;
+    sample_.device_list = &devices_;
+  }
+  const Scene& at(std::int64_t time_ns, std::int64_t used, bool is_lost) {
+    sample_.time_ns = time_ns;
+    devices_[0].is_lost = is_lost;
+    devices_[0].values.set(Metric::memory_used, used);
+    devices_[0].processes[0].used_bytes = used;
+    monitor_.add(sample_);
+    builder_.add(sample_, monitor_, {});
+    return builder_.scene();
+  }
+  Monitor& monitor() { return monitor_; }
+  SceneBuilder& builder() { return builder_; }
+
+ private:
+  std::vector<DeviceSample> devices_;
+  LiveSample sample_;
+  Monitor monitor_;
+  SceneBuilder builder_{"", {}};
+};
+
+TEST(TuiScene, GpuIsLostAndComesBack) {
+  OneGpu gpu;
+  for (int i = 0; i < 20; ++i) gpu.at(i * kSecond, 40, false);
+  for (int i = 20; i < 40; ++i) EXPECT_TRUE(gpu.at(i * kSecond, 40, true).devices[0].is_lost);
+  for (int i = 40; i < 60; ++i) EXPECT_FALSE(gpu.at(i * kSecond, 80, false).devices[0].is_lost);
+  const SceneDevice& device = gpu.builder().scene().devices[0];
+  EXPECT_EQ(device.name, "A\\x1b[31mB");  // harmless
+  std::vector<LevelRange> pieces(60);
+  device.curves[static_cast<std::size_t>(Curve::memory)].pieces(0, 59 * kSecond, pieces);
+  EXPECT_EQ(pieces[10].high, 100);
+  EXPECT_FALSE(pieces[30].is_known());
+  EXPECT_EQ(pieces[50].high, 200);
+}
+
+TEST(TuiScene, HistoryOfAProcessIsThatOfTheMonitorAtEveryZoom) {
+  OneGpu gpu;
+  for (int i = 0; i < 600; ++i) gpu.at(i * kSecond, i < 300 ? 10 : 90, false);
+  const Scene& scene = gpu.builder().scene();
+  const Trend five_minutes = scene.processes[0].trend;  // kept as samples came
+  EXPECT_EQ(five_minutes.back(), 90);
+  gpu.builder().set_zoom(2, gpu.monitor());
+  EXPECT_EQ(scene.processes[0].trend.front(), -1);  // 15 minutes: before it began
+  EXPECT_EQ(scene.processes[0].trend[10], 10);
+  EXPECT_EQ(scene.processes[0].trend.back(), 90);
+  gpu.builder().set_zoom(1, gpu.monitor());
+  EXPECT_EQ(scene.processes[0].trend, five_minutes);
+}
+
 TEST(HostProcessesAtRest, AreNotLookedAtAgainBeforeTheirTime) {
   HostProcesses processes({}, kSecond);
   std::vector<DeviceSample> devices(1);

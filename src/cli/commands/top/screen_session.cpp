@@ -191,6 +191,7 @@ void ScreenSession::draw() {
   frame_.reset(size.columns, size.rows);
   const auto silent_ns = feed_.silent_ns();
   if (held_) {
+    if (ui_.mode == tui::Mode::details) feed_.read([&](const tui::Scene& scene) { held_->details = scene.details; });
     tui::draw(frame_, *held_, ui_, silent_ns, view_options_, view_);
   } else {
     feed_.read([&](const tui::Scene& scene) { tui::draw(frame_, scene, ui_, silent_ns, view_options_, view_); });
