@@ -98,14 +98,14 @@ std::vector<std::string>& own_words() {
   return words;
 }
 
-// Takes a program's own words off the command line of `watch`: what stands behind "--", or from the first word on that
+// Takes a program's own words off the command line of `watch`: what stands behind "--" or "--for", or from the first word on that
 // is neither an option nor an option's value. The number of arguments that are left.
 int cut_off_program(int argc, char** argv) {
   constexpr std::string_view kFlags[] = {"--json", "--quiet", "--replace", "--ascii", "--help", "-h", "--version"};
   bool is_watch = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--" && is_watch) {
+    if ((argument == "--" || argument == "--for") && is_watch) {
       own_words().assign(argv + i + 1, argv + argc);
       return i;
     }

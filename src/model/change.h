@@ -18,8 +18,10 @@ enum class ChangeKind : std::uint8_t {
   memory_normal,  // below 85 % again
   gpu_lost,
   gpu_back,
-  driver_error,     // a new Xid
-  processes_hidden  // the list of processes cannot be had any more
+  driver_error,      // a new Xid
+  processes_hidden,  // the list of processes cannot be had any more
+  verdict,           // an illness that `status` would show
+  verdict_over       // the same has passed; the message is that of the illness
 };
 struct Change {
   ChangeKind kind = ChangeKind::process_start;

@@ -102,8 +102,7 @@ void read_processes(const AlertRule& rule, const LiveSample& sample, std::size_t
 }  // namespace
 
 std::string device_key(const LiveSample& sample, std::size_t place) {
-  const std::string_view uuid = sample.devices()[place].text(Metric::uuid);
-  return uuid.empty() ? "device " + std::to_string(place) : std::string(uuid);
+  return device_key(sample, sample.devices()[place]);
 }
 
 ProcessKey process_key(const LiveSample& sample, std::int64_t pid) {

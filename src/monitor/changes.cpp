@@ -56,7 +56,7 @@ void add_holder_arguments(const HolderHistory& holder, Change& change) {
 
 const DeviceSample* device_named(const LiveSample& sample, const std::string& uuid) {
   for (const DeviceSample& device : sample.devices()) {
-    if (device.text(Metric::uuid) == uuid) return &device;
+    if (device_key(sample, device) == uuid) return &device;
   }
   return nullptr;
 }
@@ -169,7 +169,7 @@ void ChangeLog::add_processes(const LiveSample& sample, const Monitor& monitor, 
 void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std::size_t place,
                            std::vector<Change>& changes) {
   const DeviceSample& device = sample.devices()[place];
-  const std::string uuid(device.text(Metric::uuid));
+  const std::string uuid = device_key(sample, device);
   const DeviceHistory* history = monitor.find_device(uuid);
   if (history == nullptr) return;
   DeviceState& state = devices_[uuid];
@@ -238,18 +238,19 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
 std::vector<Change> ChangeLog::update(const LiveSample& sample, const Monitor& monitor) {
   std::vector<Change> changes;
   add_processes(sample, monitor, changes);
+  // A device that none of them uses, now or before, does not concern them.
+  const auto is_used = [&](const std::string& uuid) {
+    return !followed_ || std::any_of(monitor.holders().begin(), monitor.holders().end(), [&](const auto& holder) {
+      return holder.device_uuid == uuid && followed_->count(holder.key.pid) != 0;
+    });
+  };
   for (std::size_t i = 0; i < sample.devices().size(); ++i) {
-    if (followed_) {
-      // A device that none of them uses, now or before, does not concern them.
-      const DeviceSample& device = sample.devices()[i];
-      const std::string_view uuid = device.text(Metric::uuid);
-      const bool is_used = std::any_of(monitor.holders().begin(), monitor.holders().end(), [&](const auto& holder) {
-        return holder.device_uuid == uuid && followed_->count(holder.key.pid) != 0;
-      });
-      if (!is_used) continue;
-    }
-    add_device(sample, monitor, i, changes);
+    if (is_used(device_key(sample, sample.devices()[i]))) add_device(sample, monitor, i, changes);
   }
+  verdicts_.update(
+      {sample, monitor},
+      [&](const Verdict& verdict) { return verdict.pid ? is_followed(*verdict.pid) : is_used(verdict.gpu_uuid); },
+      changes);
   return changes;
 }
 

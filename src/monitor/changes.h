@@ -10,6 +10,7 @@
 
 #include "model/change.h"
 #include "monitor/monitor.h"
+#include "monitor/verdict_changes.h"
 #include "sampling/live_sample.h"
 
 namespace vramscope {
@@ -51,6 +52,7 @@ class ChangeLog {
   void add_device(const LiveSample& sample, const Monitor& monitor, std::size_t place, std::vector<Change>& changes);
 
   std::optional<std::set<std::int64_t>> followed_;
+  VerdictChanges verdicts_;
   std::map<std::string, DeviceState> devices_;             // by UUID
   std::unordered_map<std::int64_t, HolderState> holders_;  // by HolderHistory::id
 };

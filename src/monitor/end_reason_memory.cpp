@@ -13,6 +13,7 @@ namespace vramscope {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kLinesAfterFailure = 50;  // a traceback and what other ranks say
 
 OutOfMemory host_event() {
   OutOfMemory event;
@@ -151,7 +152,9 @@ std::int64_t grown_bytes(const Monitor& monitor, const HolderHistory& holder) {
   const auto highest = holder.memory_used.range_since(monitor.last_time_ns() - 10 * kSecondNs);
   const auto points = holder.memory_used.points_since(minute_ago_ns);
   if (!highest || points.empty()) return 0;
-  return holder.first_seen_ns > minute_ago_ns ? highest->second : highest->second - points.front().value;
+  // What was there when the watch began may have been there for long.
+  const bool is_new = holder.first_seen_ns > std::max(minute_ago_ns, monitor.first_time_ns());
+  return is_new ? highest->second : highest->second - points.front().value;
 }
 
 }  // namespace
@@ -197,7 +200,9 @@ std::optional<EndReason> own_gpu_out_of_memory(const EndView& view) {
   EndReason reason;
   reason.kind = EndKind::gpu_out_of_memory;
   // A kill is another's doing, whatever was said before it.
-  reason.certainty = view.signal() == SIGKILL ? Certainty::likely : Certainty::certain;
+  // So is what came long after it: a program that went on had caught it.
+  const bool went_on = view.facts.output->line_count(oom->stream) - oom->last_line > kLinesAfterFailure;
+  reason.certainty = view.signal() == SIGKILL || went_on ? Certainty::likely : Certainty::certain;
   const ExplainedOom explained{oom->event, explain_oom(oom->event, {}), nullptr, 0};
   reason.summary = {N_("Out of GPU memory."), {}};
   reason.details.push_back(oom_summary(explained));
@@ -268,6 +273,7 @@ std::optional<EndReason> shared_memory_full(const EndView& view) {
 const DeviceHistory* filled_device(const EndFacts& facts) {
   if (facts.monitor == nullptr) return nullptr;
   constexpr double kFull = 0.97;
+  constexpr std::int64_t kLeastRise = std::int64_t{16} << 20;  // less is a rhythm
   const Monitor& monitor = *facts.monitor;
   for (const DeviceHistory& device : monitor.devices()) {
     const auto range = device.memory_used.range_since(monitor.last_time_ns() - 10 * kSecondNs);
@@ -280,7 +286,7 @@ const DeviceHistory* filled_device(const EndFacts& facts) {
       std::int64_t& most = may_be_own(facts, holder) ? own : others;
       most = std::max(most, grown_bytes(monitor, holder));
     }
-    if (own > 0 && own >= others) return &device;
+    if (own >= kLeastRise && own >= others) return &device;
   }
   return nullptr;
 }

@@ -60,7 +60,7 @@ void EndWatch::see_process(std::int32_t pid, std::int64_t now_ns) {
 void EndWatch::see_devices(const LiveSample& sample) {
   is_played_back_ = sample.is_played_back;
   for (const DeviceSample& device : sample.devices()) {
-    const std::string uuid(device.text(Metric::uuid));
+    const std::string uuid = device_key(sample, device);
     const auto xid = device.number(Metric::xid_last);
     auto [known, is_new] = seen_devices_.try_emplace(uuid);
     if (is_new) known->second = {device.index, uuid, std::string(device.text(Metric::pci_bus_id)), xid, xid};

@@ -2,9 +2,19 @@
 
 #include <set>
 
+#include "system/files.h"
+
 namespace vramscope {
 
 GoneProcesses::GoneProcesses(Roots roots) : roots_(std::move(roots)), kernel_(roots_) {}
+
+// A zombie has ended.
+bool GoneProcesses::is_alive(std::int64_t pid) const {
+  const auto stat = read_file(roots_.proc + "/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat ? stat->rfind(") ") : std::string::npos;
+  return name_end != std::string::npos && name_end + 2 < stat->size() && (*stat)[name_end + 2] != 'Z' &&
+         (*stat)[name_end + 2] != 'X';
+}
 
 void GoneProcesses::see_new(const LiveSample& sample) {
   for (const HostProcess& process : sample.processes) {
@@ -28,7 +38,8 @@ std::vector<EndReason> GoneProcesses::take_gone(const LiveSample& sample, const 
       ++each;
       continue;
     }
-    if (each->second) {
+    // It may have given its memory back, or its device does not answer any more.
+    if (each->second && !is_alive(each->first)) {
       kernel_.update();
       EndWatch::End end;
       end.end.pid = static_cast<std::int32_t>(each->first);

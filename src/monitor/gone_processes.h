@@ -25,6 +25,7 @@ class GoneProcesses {
   // Kills in the whole machine are counted so often; at an end, those since this time or twice as long ago are new.
   static constexpr std::int64_t kCountEveryNs = 10'000'000'000;
 
+  bool is_alive(std::int64_t pid) const;
   void see_new(const LiveSample& sample);
   std::vector<EndReason> take_gone(const LiveSample& sample, const Monitor& monitor);
 

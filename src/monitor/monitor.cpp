@@ -46,14 +46,9 @@ void Monitor::add(const LiveSample& sample) {
   holders_.erase(std::remove_if(holders_.begin(), holders_.end(), is_old), holders_.end());
 }
 
-std::string Monitor::name_of(const DeviceSample& device, std::size_t place) {
-  const std::string_view uuid = device.text(Metric::uuid);
-  return uuid.empty() ? "device " + std::to_string(place) : std::string(uuid);
-}
-
 void Monitor::add_device(const LiveSample& sample, std::size_t place) {
   const DeviceSample& from = sample.devices()[place];
-  const std::string uuid = name_of(from, place);
+  const std::string uuid = device_key(sample, from);
   auto found =
       std::find_if(devices_.begin(), devices_.end(), [&](const DeviceHistory& device) { return device.uuid == uuid; });
   if (found == devices_.end()) {
@@ -81,8 +76,7 @@ void Monitor::add_device(const LiveSample& sample, std::size_t place) {
 }
 
 void Monitor::add_holder(const LiveSample& sample, const DeviceSample& device, const DeviceProcess& process) {
-  const std::size_t place = static_cast<std::size_t>(&device - sample.devices().data());
-  const std::string uuid = name_of(device, place);
+  const std::string uuid = device_key(sample, device);
   ProcessKey key;
   key.pid = static_cast<std::int32_t>(process.pid);
   const HostProcess* host = sample.find(process.pid);

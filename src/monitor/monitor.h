@@ -72,7 +72,6 @@ class Monitor {
   std::optional<std::int64_t> time_until_full_ns(const DeviceHistory& device) const;
 
  private:
-  static std::string name_of(const DeviceSample& device, std::size_t place);
   void add_device(const LiveSample& sample, std::size_t place);
   void add_holder(const LiveSample& sample, const DeviceSample& device, const DeviceProcess& process);
 

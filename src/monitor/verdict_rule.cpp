@@ -91,8 +91,8 @@ std::optional<double> used_share(const DeviceSample& device) {
   return static_cast<double>(*used) / static_cast<double>(*usable);
 }
 
-const DeviceHistory* history_of(const Monitor& monitor, const DeviceSample& device) {
-  return monitor.find_device(device.text(Metric::uuid));
+const DeviceHistory* history_of(const VerdictInput& input, const DeviceSample& device) {
+  return input.monitor.find_device(device_key(input.sample, device));
 }
 
 void add_largest_holders(const LiveSample& sample, const DeviceSample& device, Verdict& verdict) {

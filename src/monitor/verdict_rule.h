@@ -36,7 +36,7 @@ Verdict about_process(const LiveSample& sample, const DeviceSample& device, cons
 // What of its memory a device can give: total without what the driver reserves. Empty when unknown.
 std::optional<std::int64_t> usable_bytes(const DeviceSample& device);
 std::optional<double> used_share(const DeviceSample& device);
-const DeviceHistory* history_of(const Monitor& monitor, const DeviceSample& device);
+const DeviceHistory* history_of(const VerdictInput& input, const DeviceSample& device);
 // Adds what holds most of its memory to the evidence, at most three processes.
 void add_largest_holders(const LiveSample& sample, const DeviceSample& device, Verdict& verdict);
 // "python3 train.py" or "pid 4242", safe to print.

@@ -24,7 +24,8 @@ std::string shown_program(const EndReason& reason) {
 }
 
 std::string shown_time(std::int64_t ns) {
-  return format_duration(ns < kSecondNs ? ns : ns / kSecondNs * kSecondNs);
+  // From a minute on whole seconds are shown: those that have passed.
+  return format_duration(ns < 60 * kSecondNs ? ns : ns / kSecondNs * kSecondNs);
 }
 
 std::string joined(const std::string& a, const std::string& b, Wording wording) {

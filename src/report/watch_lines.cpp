@@ -36,6 +36,10 @@ const char* change_name(ChangeKind kind) {
       return "gpu-back";
     case ChangeKind::driver_error:
       return "driver-error";
+    case ChangeKind::verdict:
+      return "verdict";
+    case ChangeKind::verdict_over:
+      return "verdict-over";
     case ChangeKind::processes_hidden:
       break;
   }
@@ -53,6 +57,7 @@ std::string change_line(const Change& change) {
   const std::string text = printable(sentence(change.message.id, change.message.arguments, Wording::chosen_language));
   std::string line = paint(time_of_day(change.real_time_ns), Colour::grey) + "  ";
   if (change.severity != Severity::info) line += severity_label(change.severity) + "  ";
+  if (change.kind == ChangeKind::verdict_over) line += paint(tr("OVER"), Colour::green) + "  ";
   return line + text + "\n";
 }
 

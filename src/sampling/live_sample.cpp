@@ -11,4 +11,9 @@ const HostProcess* LiveSample::find(std::int64_t pid) const {
   return place != processes.end() && place->pid == pid ? &*place : nullptr;
 }
 
+std::string device_key(const LiveSample& sample, const DeviceSample& device) {
+  const std::string_view uuid = device.text(Metric::uuid);
+  return uuid.empty() ? "device " + std::to_string(&device - sample.devices().data()) : std::string(uuid);
+}
+
 }  // namespace vramscope

@@ -42,4 +42,8 @@ struct LiveSample {
   const HostProcess* find(std::int64_t pid) const;
 };
 
+// What tells the device from the others over time: its UUID, or its place where it has none (a log need not name it).
+// `device` is one of sample.devices().
+std::string device_key(const LiveSample& sample, const DeviceSample& device);
+
 }  // namespace vramscope

@@ -1,6 +1,7 @@
 #include "sampling/rhythm_thread.h"
 
 #include <chrono>
+#include <utility>
 
 namespace vramscope {
 
@@ -10,6 +11,11 @@ RhythmThread::~RhythmThread() {
 
 void RhythmThread::start() {
   thread_ = std::thread([this] { run(); });
+}
+
+void RhythmThread::wait_for_first(std::int64_t limit_ns) {
+  std::unique_lock lock(lock_);
+  changed_.wait_for(lock, std::chrono::nanoseconds(limit_ns), [this] { return has_stepped_; });
 }
 
 void RhythmThread::wake() {
@@ -39,6 +45,7 @@ void RhythmThread::run() {
     lock.unlock();
     const auto wait = std::chrono::milliseconds(step_());
     lock.lock();
+    if (!std::exchange(has_stepped_, true)) changed_.notify_all();
     changed_.wait_for(lock, wait, [this] { return is_stopping_ || is_awake_; });
     is_awake_ = false;
   }

@@ -15,6 +15,8 @@ class RhythmThread {
   ~RhythmThread();
 
   void start();
+  // Until the first step is done, and no longer than this.
+  void wait_for_first(std::int64_t limit_ns);
   // The wait at hand, or the next one, is over at once.
   void wake();
   // True: the thread has ended. False: a step did not come back in time; the thread keeps this object and all that the
@@ -27,6 +29,7 @@ class RhythmThread {
   std::function<int()> step_;
   std::mutex lock_;
   std::condition_variable changed_;
+  bool has_stepped_ = false;
   bool is_awake_ = false;
   bool is_stopping_ = false;
   bool has_stopped_ = false;

@@ -22,7 +22,7 @@ namespace vramscope {
 
 namespace {
 
-// Output of what the program left running: passed on until it pauses, and no longer than the second time.
+// Output of what the program left running is looked at until it pauses, and no longer than the second time.
 constexpr std::int64_t kPauseNs = 200'000'000;
 constexpr std::int64_t kLongestNs = 2'000'000'000;
 
@@ -228,7 +228,7 @@ void RelayedChild::check_drain() {
   const std::int64_t now = now_ns();
   for (const auto& stream : streams_) {
     if (stream->is_over() || stream->owes()) continue;
-    if (now - stream->last_read_ns() >= kPauseNs || now - end_ns_ >= kLongestNs) stream->cut();
+    if (now - stream->last_read_ns() >= kPauseNs || now - end_ns_ >= kLongestNs) stream->leave_behind();
   }
 }
 

@@ -77,8 +77,8 @@ class RelayedChild {
 
   // How it ended; empty while it runs.
   const std::optional<ProcessEnd>& end() const { return end_; }
-  // It has ended and its output is passed on. What it left running may still hold the streams: such output is passed
-  // on for a moment and then cut.
+  // It has ended and its output is passed on. What it left running may still hold the streams: such output is looked at
+  // for a moment, and then passed on by a process that stays until they are closed.
   bool is_over() const;
   // The last of SIGINT, SIGTERM, SIGHUP, SIGQUIT that came for it through us or from the terminal.
   std::optional<int> asked_to_end() const { return asked_to_end_; }

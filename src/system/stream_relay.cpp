@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +79,36 @@ bool is_same_file(int a, int b) {
   }, second{};
   if (fstat(a, &first) != 0 || fstat(b, &second) != 0) return false;
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino && first.st_rdev == second.st_rdev;
+}
+
+// In a process of its own, which a program with threads has forked: calls that are safe there alone
+// (signal-safety(7)). Holds nothing else open, so that nobody waits for it but who reads the output.
+[[noreturn]] void pass_on_alone(int from, int to) {
+  static char buffer[65536];
+  if (from != 3 && dup2(from, 3) == 3) from = 3;
+  if (from == 3) syscall(SYS_close_range, 4U, ~0U, 0U);  // since Linux 5.9; before, they stay open
+  close(0);
+  if (to != 1) close(1);
+  if (to != 2) close(2);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  while (true) {
+    pollfd ready{from, POLLIN, 0};
+    if (poll(&ready, 1, -1) < 0 && errno != EINTR) break;
+    const ssize_t count = read(from, buffer, sizeof buffer);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) break;
+    for (ssize_t done = 0; done < count;) {
+      const ssize_t written = write(to, buffer + done, static_cast<std::size_t>(count - done));
+      if (written > 0) done += written;
+      if (written >= 0 || errno == EINTR) continue;
+      if (errno != EAGAIN) _exit(0);
+      pollfd room{to, POLLOUT, 0};
+      poll(&room, 1, -1);
+    }
+  }
+  _exit(0);
 }
 
 }  // namespace
@@ -159,6 +191,11 @@ void StreamRelay::mark_end() {
   int waiting = 0;
   if (source_ && ioctl(source_.get(), FIONREAD, &waiting) == 0) owed_ = waiting;
   last_read_ns_ = now_ns();
+}
+
+void StreamRelay::leave_behind() {
+  if (source_ && pending_.empty() && fork() == 0) pass_on_alone(source_.get(), number_);
+  source_.reset();
 }
 
 bool StreamRelay::resize() const {

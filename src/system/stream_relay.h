@@ -44,7 +44,9 @@ class StreamRelay {
   void mark_end();
   bool owes() const { return owed_ > 0 || !pending_.empty(); }
   std::int64_t last_read_ns() const { return last_read_ns_; }
-  void cut() { source_.reset(); }
+  // What comes from now on is passed on by a process of its own, until nobody writes any more: who was left running
+  // would die of a closed pipe, or miss its terminal.
+  void leave_behind();
 
   bool is_terminal() const { return is_terminal_; }
   // Gives the pseudo terminal the size of the window; true when that changed it.

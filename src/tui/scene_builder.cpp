@@ -83,8 +83,8 @@ void SceneBuilder::add(const LiveSample& sample, const Monitor& monitor, const s
 
 void SceneBuilder::add_device(const LiveSample& sample, const DeviceSample& from, const Monitor& monitor,
                               SceneDevice& to) {
-  const DeviceHistory* history = history_of(monitor, from);
-  const std::string_view uuid = history != nullptr ? std::string_view(history->uuid) : from.text(Metric::uuid);
+  const DeviceHistory* history = history_of({sample, monitor}, from);
+  const std::string_view uuid = history != nullptr ? std::string_view(history->uuid) : std::string_view();
   if (to.uuid != uuid || to.label.empty()) {
     to = SceneDevice();
     to.uuid = uuid;

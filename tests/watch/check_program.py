@@ -64,12 +64,30 @@ class Output(unittest.TestCase):
         watched.stdout.close()
         self.assertIn(watched.wait(timeout=20), (1, 128 + signal.SIGPIPE))
 
-    def test_what_is_left_running_does_not_hold_us(self):
-        begin = time.monotonic()
-        done, end = watch("sh", "-c", "(sleep 12; echo late) & echo early")
-        self.assertLess(time.monotonic() - begin, 10)
-        self.assertEqual(done.stdout, b"early\n")
-        self.assertEqual(end["end"]["reason"], "success")
+    def test_what_is_left_running_does_not_hold_us_and_keeps_its_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.monotonic()
+            script = f"(sleep 8; echo late; echo later >&2; echo alive > {folder}/alive) & echo early"
+            with subprocess.Popen([*WATCH, "--quiet", "sh", "-c", script], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env=ENVIRONMENT) as watched:
+                self.assertEqual(watched.wait(timeout=60), 0)
+                self.assertLess(time.monotonic() - begin, 7)
+                # Who reads the output waits for its end, as without us.
+                self.assertEqual(watched.stdout.read(), b"early\nlate\n")
+                self.assertEqual(watched.stderr.read(), b"later\n")
+            self.assertTrue((pathlib.Path(folder) / "alive").exists())
+
+    def test_the_words_of_a_program_may_stand_behind_for(self):
+        done = subprocess.run([*WATCH, "--quiet", "--for", "echo", "--json"], capture_output=True, env=ENVIRONMENT,
+                              timeout=60, check=True)
+        self.assertEqual(done.stdout, b"--json\n")
+
+    def test_a_program_runs_without_a_driver(self):
+        environment = {**ENVIRONMENT, "VRAMSCOPE_NVML": "/nowhere/libnvidia-ml.so.1", "VRAMSCOPE_SYS": "/nowhere"}
+        done = subprocess.run([VRAMSCOPE, "watch", "sh", "-c", "echo here; exit 7"], capture_output=True,
+                              env=environment, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (7, b"here\n"))
+        self.assertIn(b"The program is watched without its devices.", done.stderr)
 
     def test_stdin_is_the_programs(self):
         done = subprocess.run([*WATCH, "cat"], input=b"from us\n", capture_output=True, env=ENVIRONMENT, timeout=30,
@@ -195,6 +213,11 @@ class Why(unittest.TestCase):
         self.assertEqual(end["end"]["reason"], "exception")
 
     @unittest.skipUnless(HAS_TORCH, "no PyTorch here")
+    def test_gpu_out_of_memory_long_before_the_end_is_not_certain(self):
+        done, end = watch(script="print('CUDA out of memory: halving the batch size to 8')\n"
+                          "for i in range(500): print('step', i, 'loss 0.3')\nraise SystemExit(3)")
+        self.assertEqual((done.returncode, end["end"]["certainty"]), (3, "likely"))
+
     def test_a_real_allocation_that_fails(self):
         done, end = watch(script="import torch; torch.empty(1 << 60, dtype=torch.uint8)")
         self.assertEqual((done.returncode, end["end"]["reason"]), (1, "host-out-of-memory"))

@@ -124,7 +124,9 @@ std::function<ExitCode()> declare(CLI::App& app) {
   app.add_flag("--replace", options->replace, tr("Overwrite the recording when it exists"));
   app.add_flag("--json", options->json, tr("Print JSON for machines"));
   app.add_flag("--quiet", options->quiet, tr("Tell problems alone"));
-  app.footer(tr("COMMAND: a program to start and to watch, with its arguments; its options are not ours."));
+  app.footer(
+      tr("COMMAND: a program to start and to watch, with its arguments; its options are not ours. -- or --for may "
+         "stand before it."));
   return [options] {
     options->command = program_words();
     return run(*options);

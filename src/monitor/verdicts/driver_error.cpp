@@ -39,7 +39,7 @@ constexpr Meaning kMeanings[] = {
 
 void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
   for (const DeviceSample& device : input.sample.devices()) {
-    const DeviceHistory* history = history_of(input.monitor, device);
+    const DeviceHistory* history = history_of(input, device);
     std::optional<std::int64_t> xid = device.number(Metric::xid_last);
     if ((!xid || *xid <= 0) && history != nullptr) xid = history->xid_last;
     if (!xid || *xid <= 0 || device.parent) continue;

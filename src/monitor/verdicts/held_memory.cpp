@@ -78,7 +78,7 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
       const HostProcess* host = input.sample.find(process.pid);
       if (host == nullptr || host->presence != Presence::seen) continue;
       if (process.used_bytes && *process.used_bytes < kWorthTelling) continue;
-      const HolderHistory* history = input.monitor.find_holder(host->process.key, device.text(Metric::uuid));
+      const HolderHistory* history = input.monitor.find_holder(host->process.key, device_key(input.sample, device));
       std::int64_t idle_ns = 0;
       if (history != nullptr && history->idle_since_ns) idle_ns = input.sample.time_ns - *history->idle_since_ns;
       Verdict verdict = about_process(input.sample, device, process, "held-memory", Severity::warning);

@@ -15,7 +15,7 @@ void judge_process(const VerdictInput& input, const DeviceSample& device, const 
                    std::vector<Verdict>& verdicts) {
   const HostProcess* host = input.sample.find(process.pid);
   if (host == nullptr || !process.allocator_reserved_bytes) return;
-  const HolderHistory* history = input.monitor.find_holder(host->process.key, device.text(Metric::uuid));
+  const HolderHistory* history = input.monitor.find_holder(host->process.key, device_key(input.sample, device));
   if (history == nullptr || !history->idle_cache_since_ns) return;
   const std::int64_t idle_ns = input.sample.time_ns - *history->idle_cache_since_ns;
   const std::int64_t idle_bytes = history->least_idle_cache_bytes;

@@ -20,7 +20,7 @@ void judge_all(const VerdictInput& input, std::vector<Verdict>& verdicts) {
                  "power, cooling and the slot, and have the card replaced.")
             : N_("`sudo dmesg | grep -i drm` tells the driver's reason, unless somebody unloaded it. Restart the "
                  "machine; if it comes again, look at power, cooling and the slot, and have the card replaced.");
-    const DeviceHistory* history = history_of(input.monitor, device);
+    const DeviceHistory* history = history_of(input, device);
     if (history != nullptr && history->lost_since_ns && history->memory_used.last()) {
       finding.evidence.push_back({N_("lost for"), time_value(input.sample.time_ns - *history->lost_since_ns), {}});
     }

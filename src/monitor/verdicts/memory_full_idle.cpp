@@ -31,7 +31,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   const auto share = used_share(device);
   const auto busy_now = device.number(Metric::utilization_gpu);
   if (device.is_lost || !share || *share <= kFull || !busy_now || *busy_now >= kIdlePercent) return;
-  const DeviceHistory* history = history_of(input.monitor, device);
+  const DeviceHistory* history = history_of(input, device);
   if (history == nullptr) return;
   const std::int64_t since_ns = input.sample.time_ns - kLongEnoughNs;
   const auto first = history->utilisation.first();

@@ -33,7 +33,7 @@ Verdict base_verdict(const VerdictInput& input, const DeviceSample& device, cons
 }
 
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
-  const DeviceHistory* history = history_of(input.monitor, device);
+  const DeviceHistory* history = history_of(input, device);
   if (history == nullptr || device.is_lost) return;
   const HolderHistory* holder = grower(input.monitor, history->uuid);
   const bool device_grows = history->growth.growth().state == GrowthState::growing;

@@ -105,20 +105,23 @@ EndReason reason_of(ProgramWatch& watch, const RelayedChild& child, const Monito
 }  // namespace
 
 ExitCode watch_program(const WatchOptions& options, WatchSession& session) {
-  constexpr std::int64_t kDriverMayTakeNs = 5 * kSecondNs;
+  // A program neither starts nor ends late for want of an answer.
+  constexpr std::int64_t kDriverMayTakeNs = 2 * kSecondNs;
   auto watch = std::make_unique<ProgramWatch>(session, options.command[0]);
-  session.sample_if_due();  // what was there before it
-  watch->end.see({}, session.last_sample(), monotonic_now_ns());
+  watch->sampling.start();
+  watch->sampling.wait_for_first(kDriverMayTakeNs);  // what was there before the program
   RelayedChildOptions child_options;
   child_options.command = options.command;
   child_options.look = [&](int stream, std::string_view bytes) {
     watch->output.feed(stream, bytes, monotonic_now_ns());
   };
   auto child = RelayedChild::start(std::move(child_options));
-  if (!child) return fail(child.error());
+  if (!child) {
+    if (!watch->sampling.stop(kDriverMayTakeNs)) std::_Exit(static_cast<int>(fail(child.error())));
+    return fail(child.error());
+  }
   const std::int64_t began_ns = monotonic_now_ns();
   follow(*watch, **child);
-  watch->sampling.start();
   relay(*watch, **child, session.interval_ns());
   const std::int64_t lasted_ns = monotonic_now_ns() - began_ns;
   if (!watch->sampling.stop(kDriverMayTakeNs)) leave_without_devices(*watch, **child, lasted_ns);

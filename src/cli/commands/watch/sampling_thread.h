@@ -17,6 +17,8 @@ class SamplingThread {
   SamplingThread(WatchSession& session, EndWatch& end) : session_(session), end_(end) {}
 
   void start() { thread_.start(); }
+  // Until it has looked once, and no longer than this.
+  void wait_for_first(std::int64_t limit_ns) { thread_.wait_for_first(limit_ns); }
   // The processes to follow from the next sample on.
   void follow(std::set<std::int64_t> pids);
   bool stop(std::int64_t limit_ns) { return thread_.stop(limit_ns); }

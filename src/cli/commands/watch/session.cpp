@@ -89,8 +89,21 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
     sampler_options->interval_ns = *plan->config.interval_ns;
   sampler_options->wanted.metrics |= metrics_of(plan->rules);  // costly ones are asked for by name alone
   auto sampler = open_sampler(*sampler_options);
-  if (!sampler) return sampler.error();
+  std::optional<Error> no_devices;
+  if (!sampler) {
+    // A program is not kept from running for want of a driver.
+    const bool is_chosen = !sampler_options->device.empty() || !sampler_options->replay.empty();
+    if (options.command.empty() || is_chosen || sampler.error().code != ExitCode::machine) return sampler.error();
+    no_devices = sampler.error();
+    sampler_options->device = "none";
+    sampler = open_sampler(*sampler_options);
+    if (!sampler) return sampler.error();
+  }
   auto session = std::unique_ptr<WatchSession>(new WatchSession(options, std::move(*sampler)));
+  if (no_devices) {
+    session->teller_.say(no_devices->message + " " + tr("The program is watched without its devices."),
+                         Severity::warning);
+  }
   if (!options.record.empty()) {
     const Recorder::Options recorder_options{"vramscope " VRAMSCOPE_VERSION, command_line(options.command),
                                              options.replace, session->sampler_->is_played_back()};
