@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "monitor/growth_watch.h"
+#include "monitor/recent_mean.h"
 #include "monitor/series_history.h"
 #include "sampling/live_sample.h"
 
@@ -24,7 +25,7 @@ struct DeviceHistory {
   std::optional<std::int64_t> memory_total_bytes;
   std::optional<std::int64_t> memory_reserved_bytes;
   SeriesHistory memory_used;  // bytes
-  SeriesHistory utilisation;  // percent
+  RecentMean utilisation;     // percent
   GrowthWatch growth;
   std::optional<std::int64_t> xid_last;
 };

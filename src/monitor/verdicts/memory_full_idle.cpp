@@ -1,4 +1,6 @@
 // Memory full while the GPU does little: for 30 s of looking, or, seen once, as a hint.
+#include <cmath>
+
 #include "text/catalogue.h"
 #include "verdict_table.h"
 
@@ -8,13 +10,12 @@ namespace {
 
 constexpr double kFull = 0.9;
 constexpr std::int64_t kIdlePercent = 20;
-constexpr std::int64_t kLongEnoughNs = 30'000'000'000;
 
 void explain(Finding& finding, bool is_sure) {
   finding.title = N_("GPU {gpu}: the memory is full and the GPU does little");
   finding.summary =
       is_sure
-          ? N_("{share} of the memory is held while the GPU is at most {busy} % busy. Usually the program waits for "
+          ? N_("{share} of the memory is held while the GPU is {busy} % busy on average. Usually the program waits for "
                "something else: data, the CPU, another rank, or requests.")
           : N_("{share} of the memory is held while the GPU is {busy} % busy at this moment.");
   if (is_sure) {
@@ -27,30 +28,35 @@ void explain(Finding& finding, bool is_sure) {
   }
 }
 
+// Runs that starve work in spikes, so the mean decides and not the highest.
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
   const auto share = used_share(device);
   const auto busy_now = device.number(Metric::utilization_gpu);
-  if (device.is_lost || !share || *share <= kFull || !busy_now || *busy_now >= kIdlePercent) return;
+  if (device.is_lost || !share || *share <= kFull || !busy_now) return;
   const DeviceHistory* history = history_of(input, device);
   if (history == nullptr) return;
-  const std::int64_t since_ns = input.sample.time_ns - kLongEnoughNs;
-  const auto first = history->utilisation.first();
-  const bool is_long = first && first->time_ns <= since_ns;
-  const auto busy = history->utilisation.range_since(is_long ? since_ns : 0);
-  if (!busy || busy->second >= kIdlePercent) return;
+  const auto busy = history->utilisation.window();
+  if (!busy || busy->mean >= kIdlePercent) return;
+  const bool is_long = busy->is_whole;
+  if (!is_long && *busy_now >= kIdlePercent) return;
   // It must have been full all the while.
-  const auto used = history->memory_used.range_since(is_long ? since_ns : 0);
+  const auto used = history->memory_used.range_since(busy->since_ns);
   if (!used || static_cast<double>(used->first) <= kFull * static_cast<double>(*usable_bytes(device))) return;
   Verdict verdict =
       about_device(input.sample, device, "memory-full-idle", is_long ? Severity::warning : Severity::info);
   Finding& finding = verdict.finding;
   finding.arguments.emplace_back("share", share_value(*share));
-  finding.arguments.emplace_back("busy", count_value(is_long ? busy->second : *busy_now));
+  finding.arguments.emplace_back("busy", count_value(is_long ? std::llround(busy->mean) : *busy_now));
   explain(finding, is_long);
   finding.confidence = is_long ? 0.8 : 0.3;
   finding.evidence.push_back({N_("memory used"), bytes_value(*device.number(Metric::memory_used)), {}});
-  finding.evidence.push_back({N_("highest utilisation, percent"), count_value(busy->second), {}});
-  if (is_long) finding.evidence.push_back({N_("looked for"), time_value(input.sample.time_ns - first->time_ns), {}});
+  if (is_long) {
+    finding.evidence.push_back({N_("mean utilisation, percent"), count_value(std::llround(busy->mean)), {}});
+  }
+  finding.evidence.push_back({N_("highest utilisation, percent"), count_value(busy->highest), {}});
+  if (is_long) {
+    finding.evidence.push_back({N_("looked for"), time_value(input.sample.time_ns - busy->since_ns), {}});
+  }
   add_largest_holders(input.sample, device, verdict);
   verdicts.push_back(std::move(verdict));
 }
