@@ -5,6 +5,7 @@
 
 #include "devices/backend.h"
 #include "fmt/format.h"
+#include "monitor/alert_certainty.h"
 #include "monitor/alert_units.h"
 #include "text/catalogue.h"
 #include "text/utf8.h"
@@ -206,6 +207,7 @@ class RuleParser {
     const auto threshold = in_unit(*written, rule_.unit);
     if (!threshold) return refuse_unit(*written, taken);
     rule_.threshold = *threshold;
+    if (const std::string problem = certainty_problem(rule_); !problem.empty()) return refuse(problem);
     at_ += taken;
     return true;
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/commands/alerts/rehearsal.h"
 #include "report/alert_message.h"
 #include "report/phrases.h"
@@ -62,10 +64,19 @@ std::string nearest_text(const AlertRule& rule, const AlertReport& report) {
          held;
 }
 
-std::string rule_text(const AlertRule& rule, const AlertReport& report) {
+std::int64_t repeats_of(const Rehearsal& rehearsal, std::size_t rule) {
+  return std::count_if(rehearsal.events.begin(), rehearsal.events.end(), [&](const RehearsedEvent& each) {
+    return each.event.rule_index == rule && each.event.kind == AlertKind::repeated;
+  });
+}
+
+std::string rule_text(const AlertRule& rule, const AlertReport& report, std::int64_t repeats) {
   std::string line;
   if (report.fired > 0) {
     line = counted(NN_("fired once", "fired {count} times"), report.fired);
+    if (repeats > 0) {
+      line += ", " + counted(NN_("repeated once", "repeated {count} times"), repeats);
+    }
     if (report.state == AlertState::firing) line += ", " + std::string(tr("still holds at the end"));
   } else if (report.obstacle != AlertObstacle::none) {
     line = obstacle_sentence(rule, report.obstacle);
@@ -100,12 +111,13 @@ const char* state_name(AlertState state) {
   return "firing";
 }
 
-void write_rule(JsonWriter& json, const AlertRule& rule, const AlertReport& report) {
+void write_rule(JsonWriter& json, const AlertRule& rule, const AlertReport& report, std::int64_t repeats) {
   json.begin_object();
   json.member("rule", std::string_view(rule.text));
   json.member("severity", severity_name(rule.severity));
   json.member("state", state_name(report.state));
   json.member("fired", report.fired);
+  json.member("repeated", repeats);
   if (report.obstacle != AlertObstacle::none) {
     json.member("obstacle", report.obstacle == AlertObstacle::no_such_gpu ? "no_such_gpu" : "no_such_metric");
   }
@@ -133,7 +145,7 @@ std::string rehearsal_text(const Rehearsal& rehearsal, const AlertPlan& plan) {
                  fmt::arg("time", length), fmt::arg("number", format_count(rehearsal.samples))) +
           "\n";
   for (std::size_t rule = 0; rule < plan.rules.size(); ++rule) {
-    text += rule_text(plan.rules[rule], rehearsal.reports[rule]);
+    text += rule_text(plan.rules[rule], rehearsal.reports[rule], repeats_of(rehearsal, rule));
   }
   return text;
 }
@@ -145,7 +157,7 @@ std::string rehearsal_json(const Rehearsal& rehearsal, const AlertPlan& plan) {
   json.member("samples", rehearsal.samples);
   json.key("rules").begin_array();
   for (std::size_t rule = 0; rule < plan.rules.size(); ++rule) {
-    write_rule(json, plan.rules[rule], rehearsal.reports[rule]);
+    write_rule(json, plan.rules[rule], rehearsal.reports[rule], repeats_of(rehearsal, rule));
   }
   json.end_array();
   json.key("notices").begin_array();
