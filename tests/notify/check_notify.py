@@ -309,7 +309,10 @@ class Notices(unittest.TestCase):
             self.assertEqual(done.stdout, "")
 
     def test_check_config(self):
-        good = self.config('[smtp]\nhost = "mail.example.org"\nuser = "u"\npassword_file = "/x"\n[watch]\ninterval = "2s"\n'
+        secret = os.path.join(self.folder.name, "secret")
+        with open(secret, "w", encoding="utf-8") as file:
+            file.write("wr0ng\n")
+        good = self.config(f'[smtp]\nhost = "mail.example.org"\nuser = "u"\npassword_file = "{secret}"\n[watch]\ninterval = "2s"\n'
                            'notify = "mail:me@example.org"\n[[alert]]\nrule = "gpu lost"\n[[alert]]\nrule = "xid"\n'
                            'notify = ["webhook:https://hooks.example.org/secret-token"]\nseverity = "info"\n')
         done = self.run_program("check-config", good)

@@ -1,5 +1,9 @@
 // vramscope check-config: what a configuration file means, or what is wrong with it.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "cli/alert_options.h"
@@ -11,6 +15,7 @@
 #include "report/json.h"
 #include "report/phrases.h"
 #include "text/catalogue.h"
+#include "text/error_reason.h"
 #include "text/format.h"
 #include "text/table.h"
 #include "text/terminal.h"
@@ -68,6 +73,37 @@ void add_channel_problems(ConfigReading& reading) {
     if (std::find(told.begin(), told.end(), sentence) != told.end()) continue;
     told.push_back(sentence);
     reading.problems.push_back({0, 0, sentence});
+  }
+}
+
+// A file that is named and cannot be read: the notice would not go out when it is wanted.
+void add_file_problems(ConfigReading& reading) {
+  const NotifySettings& settings = reading.config.settings;
+  const struct {
+    const char* key;
+    const std::string& path;
+  } files[] = {{"[smtp] password_file", settings.smtp.password_file},
+               {"[smtp] ca_file", settings.smtp.ca_file},
+               {"[webhook] ca_file", settings.webhook_ca_file}};
+  for (const auto& [key, path] : files) {
+    if (path.empty()) continue;
+    std::string reason;
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+      reason = error_reason(errno);
+    } else if (!S_ISREG(facts.st_mode)) {
+      reason = S_ISDIR(facts.st_mode) ? error_reason(EISDIR) : tr("it is a pipe or a device, no file");
+    } else if (::access(path.c_str(), R_OK) != 0) {
+      reason = error_reason(errno);
+    } else if (facts.st_size == 0) {
+      reason = tr("it is empty");
+    }
+    if (reason.empty()) continue;
+    reading.problems.push_back(
+        {0, 0,
+         filled(tr("{key}: {path} cannot be read ({reason}); name a file that whoever watches "
+                   "may read"),
+                fmt::arg("key", key), fmt::arg("path", printable(path)), fmt::arg("reason", reason))});
   }
 }
 
@@ -134,7 +170,10 @@ ExitCode run(const Options& options) {
   }
   auto reading = read_config_file(path);
   if (!reading) return fail(reading.error());
-  if (reading->problems.empty()) add_channel_problems(*reading);
+  if (reading->problems.empty()) {
+    add_channel_problems(*reading);
+    add_file_problems(*reading);
+  }
   if (options.json) {
     print(json_of(*reading));
   } else if (reading->problems.empty()) {
