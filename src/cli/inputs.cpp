@@ -118,17 +118,21 @@ void print(const std::string& text) {
   }
 }
 
-namespace {
-
-// Trouble that means a part of the recording is missing, unlike oddities that are read in full.
-bool is_damage(const std::string& name) {
-  for (const char* const damage : {"cut_file", "cut_event", "cut_behind_events", "malformed_event", "gzip_cut",
-                                   "gzip_corrupt", "zstd_cut", "zstd_corrupt", "read_failed", "event_too_large",
-                                   "second_document", "text_behind_trace", "too_many_memory_devices"}) {
+bool is_damage(std::string_view name) {
+  for (const char* const damage :
+       {"cut_file", "cut_event", "cut_behind_events", "malformed_event", "gzip_cut", "gzip_corrupt", "zstd_cut",
+        "zstd_corrupt", "read_failed", "event_too_large", "second_document", "text_behind_trace",
+        "too_many_memory_devices",
+        // of a recording
+        "header_damaged", "chunk_header_damaged", "payload_damaged", "cut_short", "sequence_gap", "columns_damaged",
+        "base_missing", "unknown_string", "unknown_subject", "unknown_series", "dropped_rows", "must_understand",
+        "too_many_names", "no_end"}) {
     if (name == damage) return true;
   }
   return false;
 }
+
+namespace {
 
 std::string out_of_range_line(const Source& source, std::int64_t count) {
   const std::string line =

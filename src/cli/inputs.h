@@ -1,6 +1,7 @@
 #pragma once
 // What every verb that reads files shares: its FILE arguments, loading with progress, output, errors.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -43,6 +44,8 @@ ExitCode fail(const Error& error);
 void print(const std::string& text);
 bool could_print();
 
+// Trouble that means a part of the file is missing, unlike oddities that are read in full.
+bool is_damage(std::string_view name);
 // A line for each source that is damaged: what, how often, where first. Empty when all is whole. Every text
 // report begins with it.
 std::string trouble_header(const Case& input);

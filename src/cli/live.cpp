@@ -5,11 +5,14 @@
 #include <cerrno>
 #include <charconv>
 
+#include "cli/inputs.h"
 #include "cli/options.h"
 #include "devices/backends/sim/scenario.h"
 #include "fmt/format.h"
 #include "monitor/alert_units.h"
+#include "report/paths.h"
 #include "text/catalogue.h"
+#include "text/format.h"
 #include "text/utf8.h"
 #include "text/width.h"
 
@@ -36,14 +39,44 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
   app.add_option("--replay,--from", options.replay,
                  tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))
       ->type_name(tr("FILE"));
-  suggest(app.add_option("--speed", options.speed, tr("How fast to play a scenario or a recording: 1, 60, max")),
+  suggest(app.add_option("--speed", options.speed,
+                         tr("How fast to play a scenario or a recording: 1, 60, max")),
           {"1", "60", "max"});
 }
+
+namespace {
+
+// One line, before anything else is shown: a recording that lacks a part must not look like a quiet machine.
+void warn_of_trouble(const std::string& path, const std::vector<Trouble>& trouble) {
+  std::string list;
+  bool has_end = true;
+  for (const Trouble& each : trouble) {
+    if (each.name == "no_end") has_end = false;
+    if (each.name == "no_end" || !is_damage(each.name)) continue;
+    if (!list.empty()) list += ", ";
+    list += fmt::format(fmt::runtime(tr("{name} ({count}, first at byte {offset})")), fmt::arg("name", each.name),
+                        fmt::arg("count", format_count(each.count)), fmt::arg("offset", each.first_offset));
+  }
+  const std::string shown = shown_path(path);
+  if (list.empty() && !has_end) {
+    fail({ExitCode::bad_input, fmt::format(fmt::runtime(tr("{path} has no end: it is written still, or its writer was "
+                                                           "killed; what it holds so far is played.")),
+                                           fmt::arg("path", shown))});
+  } else if (!list.empty()) {
+    if (!has_end) list += ", no_end";
+    fail({ExitCode::bad_input, fmt::format(fmt::runtime(tr("{path} is not whole: {trouble}; what could be read is "
+                                                           "played.")),
+                                           fmt::arg("path", shown), fmt::arg("trouble", list))});
+  }
+}
+
+}  // namespace
 
 Result<SamplerOptions> LiveOptions::sampler_options() const {
   SamplerOptions made;
   made.device = device;
   made.replay = replay;
+  made.on_trouble = warn_of_trouble;
   if (!interval.empty()) {
     const auto interval_ns = parse_duration_ns(interval);
     if (!interval_ns) return duration_error("--interval", interval);

@@ -189,6 +189,14 @@ std::string status_json(const LiveSample& sample, const std::vector<Verdict>& ve
   JsonWriter json;
   json.begin_object();
   json.member("time_ns", sample.real_time_ns);
+  if (sample.trouble != nullptr) {
+    json.key("source").begin_object().key("trouble").begin_array();
+    for (const Trouble& trouble : *sample.trouble) {
+      json.begin_object().member("name", trouble.name).member("count", trouble.count);
+      json.member("first_offset", trouble.first_offset).end_object();
+    }
+    json.end_array().end_object();
+  }
   json.key("gpus").begin_array();
   for (std::size_t i = 0; i < sample.devices().size(); ++i) {
     if (!sample.devices()[i].parent) write_device(json, sample, i);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices/backend.h"
+#include "model/source.h"
 #include "system/process.h"
 
 namespace vramscope {
@@ -28,12 +29,14 @@ struct HostProcess {
 };
 
 struct LiveSample {
-  std::int64_t time_ns = 0;       // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
-  std::int64_t real_time_ns = 0;  // unix
+  std::int64_t time_ns = 0;               // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
+  std::int64_t real_time_ns = 0;          // unix
   // Owned by the sampler, filled again by its next sample.
   const std::vector<DeviceSample>* device_list = nullptr;
   // Kinds of device that are there but cannot be looked at; owned by the sampler, null where there are none.
   const std::vector<MissingBackend>* missing_backends = nullptr;
+  // Oddities and damage of all of the file that is played back; owned by the sampler, null where there are none.
+  const std::vector<Trouble>* trouble = nullptr;
   std::vector<HostProcess> processes;  // by pid, each once
   bool is_played_back = false;         // simulated or recorded: its pids are not of this machine
 

@@ -28,6 +28,7 @@ class LogSampler : public Sampler {
   LogSampler(Source source, double speed) : source_(std::move(source)), log_(*source_.device_log), speed_(speed) {
     sample_.is_played_back = true;
     sample_.device_list = &devices_;
+    if (!source_.trouble.empty()) sample_.trouble = &source_.trouble;
     lay_out();
   }
   const LiveSample* sample() override {

@@ -7,13 +7,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "fmt/format.h"
-#include "import/reader.h"
 #include "recording/playback.h"
 #include "recording/reader.h"
-#include "sampling/log_replay.h"
 #include "sampling/recorder.h"
-#include "text/catalogue.h"
 
 namespace vramscope {
 
@@ -78,9 +74,10 @@ struct PlayedProcess {
 
 class ReplaySampler : public Sampler, private recording::Visitor {
  public:
-  ReplaySampler(std::unique_ptr<recording::Reader> reader, double speed)
-      : reader_(std::move(reader)), playback_(*reader_, *this), speed_(speed) {
+  ReplaySampler(std::unique_ptr<recording::Reader> reader, double speed, std::vector<Trouble> trouble)
+      : reader_(std::move(reader)), trouble_(std::move(trouble)), playback_(*reader_, *this), speed_(speed) {
     sample_.is_played_back = true;
+    if (!trouble_.empty()) sample_.trouble = &trouble_;
     sample_.device_list = &devices_;
   }
 
@@ -115,6 +112,7 @@ class ReplaySampler : public Sampler, private recording::Visitor {
   void build_processes();
 
   std::unique_ptr<recording::Reader> reader_;
+  std::vector<Trouble> trouble_;
   recording::Playback playback_;
   double speed_;
   recording::Moment moment_;
@@ -178,6 +176,7 @@ void ReplaySampler::on_attribute(SubjectId subject, std::string_view name, std::
   PlayedProcess& played = found->second;
   HostProcess& host = played.host;
   const auto number = whole_number(value);
+  if (value.empty()) return;  // the same as not told
   if (name == "name") {
     host.presence = Presence::seen;
     host.process.name = text;
@@ -357,35 +356,10 @@ const LiveSample* ReplaySampler::sample() {
 
 }  // namespace
 
-std::unique_ptr<Sampler> play_back(std::unique_ptr<recording::Reader> reader, double speed) {
-  auto sampler = std::make_unique<ReplaySampler>(std::move(reader), speed);
+std::unique_ptr<Sampler> play_back(std::unique_ptr<recording::Reader> reader, double speed,
+                                   std::vector<Trouble> trouble) {
+  auto sampler = std::make_unique<ReplaySampler>(std::move(reader), speed, std::move(trouble));
   if (!sampler->start()) return nullptr;
-  return sampler;
-}
-
-namespace {
-
-Error without_samples(const std::string& path) {
-  return {ExitCode::bad_input,
-          fmt::format(fmt::runtime(tr("{path} holds no samples of devices; record some with `vramscope watch --record "
-                                      "FILE`, or give a log of nvidia-smi.")),
-                      fmt::arg("path", path))};
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Sampler>> open_replay(const std::string& path, double speed) {
-  auto reader = recording::Reader::open(path);
-  if (reader) {
-    auto sampler = play_back(std::move(*reader), speed);
-    if (sampler == nullptr) return without_samples(path);
-    return sampler;
-  }
-  // No recording; perhaps a log.
-  Result<Source> source = load_source(path);
-  if (!source) return source.error();
-  auto sampler = play_log(std::move(*source), speed);
-  if (sampler == nullptr) return without_samples(path);
   return sampler;
 }
 

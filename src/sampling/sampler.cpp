@@ -114,7 +114,7 @@ Result<std::unique_ptr<Sampler>> open_sampler(SamplerOptions options) {
     if (!options.device.empty()) {
       return Error{ExitCode::usage, tr("A recording is played in place of devices; leave out --device or --replay.")};
     }
-    return open_replay(options.replay, options.speed);
+    return open_replay(options);
   }
   auto devices = open_all_devices(options.device, options.roots.sys);
   if (!devices) return devices.error();

@@ -1,6 +1,7 @@
 #pragma once
 // Looks at devices and processes at a rhythm, or plays a recording or a scenario as if it did.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct SamplerOptions {
   double speed = 1;
   std::int64_t interval_ns = 1'000'000'000;  // of a recording its own moments are shown, whatever the interval
   std::int64_t host_rest_ns = 0;             // what the host tells of a process is not asked for again before
+  // Called while opening, with what was odd or damaged in all of the file that is to be played back, if anything was.
+  std::function<void(const std::string& path, const std::vector<Trouble>& trouble)> on_trouble;
   Wanted wanted = live_wanted();
   Roots roots = roots_from_environment();  // of "drm:FOLDER" those in that folder
 };
