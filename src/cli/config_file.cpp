@@ -281,6 +281,10 @@ Result<ConfigReading> read_config_file(const std::string& path) {
   if (file < 0) return refuse(error_reason(errno));
   struct stat facts {};
   fstat(file, &facts);
+  if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {
+    close(file);
+    return refuse(tr("it is a pipe or a device, no file"));
+  }
   std::string text;
   char buffer[16384];
   ssize_t count = 0;

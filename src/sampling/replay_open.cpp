@@ -2,6 +2,7 @@
 #include "import/reader.h"
 #include "sampling/log_replay.h"
 #include "sampling/replay.h"
+#include "system/file_kind.h"
 #include "text/catalogue.h"
 
 namespace vramscope {
@@ -29,6 +30,11 @@ Result<std::unique_ptr<Sampler>> open_replay(const SamplerOptions& options) {
   const auto tell = [&](const std::vector<Trouble>& trouble) {
     if (!trouble.empty() && options.on_trouble) options.on_trouble(path, trouble);
   };
+  if (may_wait_for_ever(path)) {
+    return Error{ExitCode::bad_input, fmt::format(fmt::runtime(tr("{path} is a pipe or a device; what is to be played "
+                                                                  "must be a file: store it first.")),
+                                                  fmt::arg("path", path))};
+  }
   if (auto first = recording::Reader::open(path)) {
     std::vector<Trouble> trouble = trouble_of(**first);
     auto reader = recording::Reader::open(path);

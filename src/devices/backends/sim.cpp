@@ -6,6 +6,7 @@
 #include "backend_table.h"
 #include "devices/backends/sim/scenario.h"
 #include "fmt/format.h"
+#include "system/file_kind.h"
 #include "text/catalogue.h"
 
 namespace vramscope {
@@ -211,6 +212,12 @@ const std::vector<DeviceSample>& Source::sample(const Wanted& wanted, std::int64
 }
 
 Result<std::string> read_file(const std::string& path) {
+  if (may_wait_for_ever(path)) {
+    return Error{ExitCode::bad_input,
+                 fmt::format(fmt::runtime(tr("The scenario {path} is a pipe or a device; give a text file of at most 1 "
+                                             "MiB.")),
+                             fmt::arg("path", path))};
+  }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMostFileBytes + 1, '\0');
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
