@@ -40,7 +40,7 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
                  tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))
       ->type_name(tr("FILE"));
   suggest(app.add_option("--speed", options.speed,
-                         tr("How fast to play a scenario or a recording: 1, 60, max")),
+                         tr("How fast to play: 1, 60, max; without it a scenario at 1, a recording or log at max")),
           {"1", "60", "max"});
 }
 
@@ -82,7 +82,8 @@ Result<SamplerOptions> LiveOptions::sampler_options() const {
     if (!interval_ns) return duration_error("--interval", interval);
     made.interval_ns = *interval_ns;
   }
-  if (speed == "max") {
+  // What a recording tells is wanted now; a scenario shows how it would go.
+  if (speed == "max" || (speed.empty() && !replay.empty())) {
     made.speed = 0;
   } else if (!speed.empty()) {
     const auto [end, error] = std::from_chars(speed.data(), speed.data() + speed.size(), made.speed);
