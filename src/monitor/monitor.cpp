@@ -104,6 +104,8 @@ void Monitor::add_holder(const LiveSample& sample, const DeviceSample& device, c
     if (to.name != host->process.name) to.name = host->process.name;
     if (host->process.user && to.user != *host->process.user) to.user = *host->process.user;
     if (host->process.command && to.command != *host->process.command) to.command = *host->process.command;
+  } else if (host != nullptr && to.name.empty()) {
+    to.name = host->driver_name;
   }
   to.last_seen_ns = sample.time_ns;
   to.gone_since_ns.reset();

@@ -29,12 +29,21 @@ std::vector<Verdict> judge(const VerdictInput& input) {
   return all;
 }
 
+namespace {
+
+// "?": nobody knows; reports make words of it.
+std::string user_of(const HostProcess* host) {
+  const bool has_user = host != nullptr && host->process.user && !host->process.user->empty();
+  return has_user ? printable(*host->process.user) : "?";
+}
+
+}  // namespace
+
 std::string process_name(const LiveSample& sample, std::int64_t pid) {
   const HostProcess* host = sample.find(pid);
-  if (host == nullptr || host->presence != Presence::seen) return "pid " + std::to_string(pid);
   constexpr std::size_t kColumns = 60;
-  const std::string& name = host->process.command ? *host->process.command : host->process.name;
-  return elide_middle(printable(name), kColumns);
+  const std::string name(host == nullptr ? std::string_view() : shown_name(*host));
+  return name.empty() ? "pid " + std::to_string(pid) : elide_middle(printable(name), kColumns);
 }
 
 Verdict about_device(const LiveSample& sample, const DeviceSample& device, const char* id, Severity severity) {
@@ -47,8 +56,10 @@ Verdict about_device(const LiveSample& sample, const DeviceSample& device, const
   verdict.gpu_uuid = std::string(device.text(Metric::uuid));
   std::string gpu_name = std::to_string(gpu.index);
   if (device.parent) gpu_name += " MIG " + std::to_string(device.index);
-  verdict.finding.arguments = {{"gpu", text_value(std::move(gpu_name))},
-                               {"name", text_value(printable(device.text(Metric::name)))}};
+  // One that was lost from the start has told no name.
+  std::string name = printable(device.text(Metric::name));
+  if (name.empty()) name = "GPU " + gpu_name;
+  verdict.finding.arguments = {{"gpu", text_value(std::move(gpu_name))}, {"name", text_value(std::move(name))}};
   return verdict;
 }
 
@@ -60,8 +71,7 @@ Verdict about_process(const LiveSample& sample, const DeviceSample& device, cons
   arguments.emplace_back("pid", text_value(std::to_string(process.pid)));
   arguments.emplace_back("process", text_value(process_name(sample, process.pid)));
   const HostProcess* host = sample.find(process.pid);
-  const bool has_user = host != nullptr && host->process.user;
-  arguments.emplace_back("user", text_value(has_user ? printable(*host->process.user) : "?"));
+  arguments.emplace_back("user", text_value(user_of(host)));
   arguments.emplace_back("used", process.used_bytes ? bytes_value(*process.used_bytes) : text_value("N/A"));
   if (process.used_bytes) {
     verdict.finding.evidence.push_back({N_("memory held"), bytes_value(*process.used_bytes), {}});
@@ -71,7 +81,8 @@ Verdict about_process(const LiveSample& sample, const DeviceSample& device, cons
   }
   if (host != nullptr && host->process.ppid && *host->process.ppid > 0) {
     Evidence parent{N_("parent"), text_value(std::to_string(*host->process.ppid)), {}};
-    if (host->parent_name) parent.where = {"{name}", {{"name", text_value(printable(*host->parent_name))}}};
+    if (host->parent_name && !host->parent_name->empty())
+      parent.where = {"{name}", {{"name", text_value(printable(*host->parent_name))}}};
     verdict.finding.evidence.push_back(std::move(parent));
   }
   return verdict;
@@ -108,13 +119,12 @@ void add_largest_holders(const LiveSample& sample, const DeviceSample& device, V
   if (holders.size() > kMost) holders.resize(kMost);
   for (const DeviceProcess* process : holders) {
     const HostProcess* host = sample.find(process->pid);
-    const bool has_user = host != nullptr && host->process.user;
     verdict.finding.evidence.push_back({N_("held by a process"),
                                         bytes_value(*process->used_bytes),
                                         {N_("{pid} {process}, {user}"),
                                          {{"pid", text_value(std::to_string(process->pid))},
                                           {"process", text_value(process_name(sample, process->pid))},
-                                          {"user", text_value(has_user ? printable(*host->process.user) : "?")}}}});
+                                          {"user", text_value(user_of(host))}}}});
   }
 }
 

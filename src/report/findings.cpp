@@ -73,6 +73,14 @@ void write_finding(JsonWriter& json, const Case& input, const Finding& finding) 
   json.end_object();
 }
 
+// Who is meant is not always known; a sentence with a hole or a question mark in it would be hard to read.
+const char* words_for_unknown(std::string_view argument, std::string_view text) {
+  if (!text.empty() && text != "?") return nullptr;
+  if (argument == "user") return N_("an unknown user");
+  if (argument == "process") return N_("an unknown program");
+  return nullptr;
+}
+
 // The number that chooses between the forms of a message: that of its first place with a count.
 std::int64_t deciding_count(std::string_view id, const Arguments& arguments) {
   std::size_t first = id.size();
@@ -103,7 +111,11 @@ std::string sentence(const char* id, const Arguments& arguments, Wording wording
   const auto count = static_cast<long>(deciding_count(id, arguments));
   const std::string format = wording == Wording::english ? std::string(english_form(id, count)) : tr_n(id, count);
   fmt::dynamic_format_arg_store<fmt::format_context> store;
-  for (const auto& [name, value] : arguments) store.push_back(fmt::arg(name.c_str(), shown(value, wording)));
+  for (const auto& [name, value] : arguments) {
+    std::string text = shown(value, wording);
+    if (const char* words = words_for_unknown(name, text)) text = wording == Wording::english ? words : tr(words);
+    store.push_back(fmt::arg(name.c_str(), std::move(text)));
+  }
   try {
     return fmt::vformat(format, store);
   } catch (const fmt::format_error&) {

@@ -42,9 +42,11 @@ void write_host(JsonWriter& json, const HostProcess& host) {
   switch (host.presence) {
     case Presence::absent:
       json.member("visible", "absent");
+      write_text(json, "driver_name", host.driver_name);
       return;
     case Presence::unreadable:
       json.member("visible", "unreadable");
+      write_text(json, "driver_name", host.driver_name);
       return;
     case Presence::unasked:
       return;

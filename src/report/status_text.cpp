@@ -78,7 +78,7 @@ std::string devices_table(const LiveSample& sample) {
   table.columns = {{tr("GPU"), Align::left},
                    {tr("name"), Align::left, Shrink::middle, 1, 10},
                    {tr("memory"), Align::left, Shrink::no},
-                   {"", Align::left, Shrink::no, 4},
+                   {"", Align::left, Shrink::no, 4},  // the bar repeats the memory
                    {tr("busy"), Align::right},
                    {tr("memory busy"), Align::right, Shrink::no, 5},
                    {tr("temp"), Align::right, Shrink::no, 2},
@@ -86,8 +86,9 @@ std::string devices_table(const LiveSample& sample) {
   for (const DeviceSample& device : sample.devices()) {
     const bool is_mig = device.parent.has_value();
     const auto cell = [&](std::string text) { return is_mig && text == not_known() ? std::string() : text; };
-    table.rows.push_back({device_label(sample, device), printable(device.text(Metric::name)), memory_cell(device),
-                          device.is_lost ? std::string() : bar(share_of_memory(device)),
+    const std::string_view name = device.text(Metric::name);
+    table.rows.push_back({device_label(sample, device), cell(name.empty() ? not_known() : printable(name)),
+                          memory_cell(device), device.is_lost ? std::string() : bar(share_of_memory(device)),
                           cell(with_unit(device, Metric::utilization_gpu, 1, "%")),
                           cell(with_unit(device, Metric::utilization_memory, 1, "%")),
                           cell(with_unit(device, Metric::temperature_gpu, 1, "°C")), cell(power_cell(device))});
@@ -117,11 +118,11 @@ std::vector<std::string> process_row(const LiveSample& sample, const DeviceSampl
   };
   std::optional<std::int64_t> cpu;
   if (is_seen && host->process.cpu_percent) cpu = std::llround(*host->process.cpu_percent);
-  std::string command = not_known();
-  if (is_seen) command = printable(host->process.command ? *host->process.command : host->process.name);
+  const std::string_view name = host == nullptr ? std::string_view() : shown_name(*host);
+  const std::string command = name.empty() ? not_known() : printable(name);
   return {std::to_string(device.index),
           std::to_string(process.pid),
-          is_seen && host->process.user ? printable(*host->process.user) : not_known(),
+          is_seen && host->process.user && !host->process.user->empty() ? printable(*host->process.user) : not_known(),
           std::string(smi_process_type(process)),
           process.used_bytes ? format_bytes(*process.used_bytes) : not_known(),
           percent(process.sm_percent),

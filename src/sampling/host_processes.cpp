@@ -150,8 +150,8 @@ void join_simulated(LiveSample& sample) {
       entry->presence = Presence::seen;
       Process& process = entry->process;
       process.name = facts.name.substr(0, facts.name.find(' '));
-      process.command = facts.name;
-      process.user = facts.user;
+      if (!facts.name.empty()) process.command = facts.name;
+      if (!facts.user.empty()) process.user = facts.user;
       process.state = facts.state;
       process.ppid = static_cast<std::int32_t>(facts.parent_pid);
       entry->is_orphan = facts.parent_pid == 1;

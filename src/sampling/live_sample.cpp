@@ -4,6 +4,14 @@
 
 namespace vramscope {
 
+std::string_view shown_name(const HostProcess& host) {
+  if (host.presence == Presence::seen) {
+    if (host.process.command && !host.process.command->empty()) return *host.process.command;
+    if (!host.process.name.empty()) return host.process.name;
+  }
+  return host.driver_name;
+}
+
 const HostProcess* LiveSample::find(std::int64_t pid) const {
   const auto place =
       std::lower_bound(processes.begin(), processes.end(), pid,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/backend.h"
@@ -23,14 +24,19 @@ struct HostProcess {
   std::int32_t pid = 0;
   Presence presence = Presence::unasked;
   Process process;  // of a process that is not seen, key.pid alone
+  // What the driver calls it, with its path; asked where the host does not show it. Empty: unknown.
+  std::string driver_name;
   std::optional<std::string> parent_name;
   std::optional<bool> is_orphan;  // see is_orphan() in system/process_tree.h
   std::optional<std::int64_t> age_ns;
 };
 
+// Its command line, else its name, else what the driver calls it; empty: nobody tells.
+std::string_view shown_name(const HostProcess& host);
+
 struct LiveSample {
-  std::int64_t time_ns = 0;               // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
-  std::int64_t real_time_ns = 0;          // unix
+  std::int64_t time_ns = 0;       // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
+  std::int64_t real_time_ns = 0;  // unix
   // Owned by the sampler, filled again by its next sample.
   const std::vector<DeviceSample>* device_list = nullptr;
   // Kinds of device that are there but cannot be looked at; owned by the sampler, null where there are none.

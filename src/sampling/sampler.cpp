@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "sampling/driver_names.h"
 #include "sampling/host_processes.h"
 #include "sampling/replay.h"
 #include "text/catalogue.h"
@@ -53,7 +54,10 @@ class LiveSampler : public Sampler {
     sample_.device_list = &opened_.source->sample(options_.wanted, now_ns - started_ns_);
     sample_.time_ns = monotonic_now_ns();
     sample_.real_time_ns = clock_ns(CLOCK_REALTIME);
-    if (options_.wanted.processes) processes_.join(sample_);
+    if (options_.wanted.processes) {
+      processes_.join(sample_);
+      names_.add_to(sample_, *opened_.source);
+    }
     return &sample_;
   }
   std::int64_t due_ns() const override { return due_ns_; }
@@ -63,6 +67,7 @@ class LiveSampler : public Sampler {
   OpenedDevices opened_;
   SamplerOptions options_;
   HostProcesses processes_;
+  DriverNames names_;
   LiveSample sample_;
   std::int64_t started_ns_ = 0;
   std::int64_t due_ns_ = 0;

@@ -101,7 +101,10 @@ std::vector<std::string> drop_columns(TextTable& table, std::size_t width, std::
   }
   std::sort(dropped.begin(), dropped.end());
   std::vector<std::string> titles;
-  for (const auto& [place, title] : dropped) titles.push_back(title);
+  // A column without a title shows again what another one says.
+  for (const auto& [place, title] : dropped) {
+    if (!title.empty()) titles.push_back(title);
+  }
   return titles;
 }
 
