@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "report/blind_spots.h"
 #include "report/findings.h"
 #include "report/json.h"
 #include "report/status.h"
@@ -211,6 +212,14 @@ std::string status_json(const LiveSample& sample, const std::vector<Verdict>& ve
       json.member("name", missing.name);
       json.member("driver_code", static_cast<std::int64_t>(missing.error.driver_code));
       json.end_object();
+    }
+    json.end_array();
+  }
+  if (const std::vector<BlindSpot> spots = blind_spots(sample); !spots.empty()) {
+    json.key("not_seen").begin_array();
+    for (const BlindSpot& spot : spots) {
+      json.begin_object().member("gpu", static_cast<std::int64_t>(spot.gpu));
+      json.member("what", blind_spot_name(spot.what)).member("why", blind_spot_reason(spot.why)).end_object();
     }
     json.end_array();
   }

@@ -3,6 +3,7 @@
 
 #include "base/saturate.h"
 #include "fmt/format.h"
+#include "report/blind_spots.h"
 #include "report/findings.h"
 #include "report/phrases.h"
 #include "report/process_words.h"
@@ -185,6 +186,16 @@ std::string processes_table(const LiveSample& sample, const StatusOptions& optio
 // What cannot be listed, and why.
 std::string missing_lists(const LiveSample& sample) {
   std::string text;
+  for (const BlindSpot& spot : blind_spots(sample)) {
+    if (spot.what != BlindSpot::What::memory) continue;
+    const bool is_forbidden = spot.why == ValueState::no_permission;
+    text += wrap(filled(is_forbidden ? tr("GPU {gpu}: the driver does not let you see its memory; look as root, or ask "
+                                          "whoever runs this machine or container for access to the device.")
+                                     : tr("GPU {gpu}: the driver cannot tell its memory just now (error {code}); look "
+                                          "again, and at the kernel's log (`sudo dmesg`) if it stays so."),
+                        fmt::arg("gpu", spot.gpu), fmt::arg("code", spot.driver_code)),
+                 line_columns());
+  }
   for (const DeviceSample& device : sample.devices()) {
     if (device.parent || device.is_lost) continue;
     const char* why = nullptr;
@@ -314,7 +325,13 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts) {
 std::string status_text(const LiveSample& sample, const std::vector<Verdict>& verdicts, const StatusOptions& options) {
   std::string text = heading(sample) + devices_table(sample) + "\n" + processes_table(sample, options) +
                      missing_lists(sample) + device_notes(sample) + "\n";
-  if (verdicts.empty()) return text + wrap(tr("Nothing wrong was found."), line_columns());
+  if (verdicts.empty()) {
+    const bool is_all_seen = blind_spots(sample).empty() && sample.missing_backends == nullptr;
+    return text + wrap(is_all_seen ? tr("Nothing wrong was found.")
+                                   : tr("Nothing wrong was found in what could be "
+                                        "seen."),
+                       line_columns());
+  }
   return text + verdicts_text(verdicts);
 }
 

@@ -35,8 +35,9 @@ struct HostProcess {
 std::string_view shown_name(const HostProcess& host);
 
 struct LiveSample {
-  std::int64_t time_ns = 0;       // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
-  std::int64_t real_time_ns = 0;  // unix
+  std::int64_t time_ns = 0;               // CLOCK_MONOTONIC; of a simulation or a recording its own, never falling
+  std::int64_t real_time_ns = 0;          // unix
+  std::optional<std::int64_t> answer_ns;  // how long the drivers took to tell of all devices; empty: nobody was asked
   // Owned by the sampler, filled again by its next sample.
   const std::vector<DeviceSample>* device_list = nullptr;
   // Kinds of device that are there but cannot be looked at; owned by the sampler, null where there are none.

@@ -53,6 +53,7 @@ class LiveSampler : public Sampler {
     if (started_ns_ == 0) started_ns_ = now_ns;
     sample_.device_list = &opened_.source->sample(options_.wanted, now_ns - started_ns_);
     sample_.time_ns = monotonic_now_ns();
+    sample_.answer_ns = sample_.time_ns - now_ns;
     sample_.real_time_ns = clock_ns(CLOCK_REALTIME);
     if (options_.wanted.processes) {
       processes_.join(sample_);

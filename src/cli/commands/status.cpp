@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "monitor/monitor.h"
 #include "monitor/verdict_rule.h"
+#include "report/blind_spots.h"
 #include "report/findings.h"
 #include "text/catalogue.h"
 #include "text/terminal.h"
@@ -78,6 +79,10 @@ ExitCode run(const Options& options) {
   const bool is_json = options.json_flag || options.format == "json";
   print(is_json ? status_json(*sample, verdicts)
                 : status_text(*sample, verdicts, {options.all ? std::size_t{0} : StatusOptions().most_processes}));
+  if (!sample->is_played_back && !sample->devices().empty() && !tells_anything(*sample)) {
+    return fail({ExitCode::machine, tr("No GPU tells anything to this user; look as root, or ask whoever runs this "
+                                       "machine or container for access to the devices.")});
+  }
   return exit_code(options, verdicts);
 }
 
