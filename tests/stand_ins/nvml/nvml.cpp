@@ -324,11 +324,15 @@ struct ProcessOld {
 };
 namespace {
 template <typename Entry, typename Fill>
-int list_processes(const Device& device, char type, unsigned* count, Entry* out, Fill fill) {
+int list_processes(Device& device, char type, unsigned* count, Entry* out, Fill fill) {
   unsigned total = 0;
-  for (const auto& process : device.processes) {
+  for (auto& process : device.processes) {
     if (process.type != type) continue;
-    if (total < *count && out != nullptr) fill(out[total], process);
+    if (total < *count && out != nullptr) {
+      auto now = process;
+      if (now.used != ~0ULL) now.used += static_cast<unsigned long long>(process.sway.next());
+      fill(out[total], now);
+    }
     ++total;
   }
   const bool has_room = total <= *count && (out != nullptr || total == 0);

@@ -1,5 +1,6 @@
 #include "state.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -95,6 +96,16 @@ void Loader::device_line(const std::string& word, std::istream& words) {
   } else if (word == "set" || word == "ramp") {
     words >> a >> b;
     (word == "set" ? device->numbers : device->ramps)[a] = parse(b);
+  } else if (word == "sway") {
+    Sway sway;
+    words >> a >> b >> sway.readings;
+    sway.step = parse(b);
+    sway.readings = std::max(sway.readings, 1LL);
+    const bool is_pid = a.find_first_not_of("0123456789") == a.npos;
+    if (!is_pid) device->sways[a] = sway;
+    for (Process& process : device->processes) {
+      if (is_pid && process.pid == static_cast<unsigned>(parse(a))) process.sway = sway;
+    }
   } else if (word == "field") {
     words >> a >> b;
     const std::size_t slash = a.find('/');
@@ -219,7 +230,9 @@ int enter(const char* function, Device* device) {
 std::optional<long long> number(Device& device, const std::string& key) {
   const auto found = device.numbers.find(key);
   if (found == device.numbers.end()) return std::nullopt;
-  const long long value = found->second;
+  long long value = found->second;
+  const auto sway = device.sways.find(key);
+  if (sway != device.sways.end()) value += sway->second.next();
   const auto ramp = device.ramps.find(key);
   if (ramp != device.ramps.end()) found->second += ramp->second;
   return value;

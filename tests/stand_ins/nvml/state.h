@@ -8,11 +8,20 @@
 
 namespace stand_in {
 
+// A value that rises by `step` at every reading and falls back after so many.
+struct Sway {
+  long long step = 0;
+  long long readings = 1;
+  long long at = 0;
+  long long next() { return step * (at++ % readings); }
+};
+
 struct Process {
   char type = 'C';
   unsigned pid = 0;
   std::uint64_t used = 0;
   unsigned gpu_instance = 0xFFFFFFFF, compute_instance = 0xFFFFFFFF;
+  Sway sway;  // on top of used
 };
 
 struct Share {
@@ -36,6 +45,7 @@ struct Device {
   std::map<std::string, long long> numbers;
   std::map<std::string, std::string> texts;
   std::map<std::string, long long> ramps;                     // added at every reading
+  std::map<std::string, Sway> sways;                          // on top of the number
   std::map<std::pair<unsigned, unsigned>, long long> fields;  // by id and scope
   std::vector<Process> processes;
   std::vector<Share> shares;
