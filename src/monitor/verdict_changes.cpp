@@ -8,7 +8,7 @@ namespace vramscope {
 namespace {
 
 bool is_told_elsewhere(const std::string& rule) {
-  constexpr std::string_view kElsewhere[] = {"memory-high", "memory-growing", "lost", "driver-error"};
+  constexpr std::string_view kElsewhere[] = {"memory-high", "memory-growing", "gpu-lost", "driver-error"};
   return std::find(std::begin(kElsewhere), std::end(kElsewhere), rule) != std::end(kElsewhere);
 }
 
