@@ -168,7 +168,7 @@ class Signals(unittest.TestCase):
             watched.stdout.close()
 
     def test_asked_to_end(self):
-        watched = subprocess.Popen([*WATCH, "--json", "sh", "-c", "echo ready; sleep 20"], stdout=subprocess.PIPE,
+        watched = subprocess.Popen([*WATCH, "--json", "sh", "-c", "echo ready; exec sleep 20"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=ENVIRONMENT)
         watched.stdout.readline()
         watched.send_signal(signal.SIGTERM)
