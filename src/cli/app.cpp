@@ -98,8 +98,8 @@ std::vector<std::string>& own_words() {
   return words;
 }
 
-// Takes a program's own words off the command line of `watch`: what stands behind "--" or "--for", or from the first word on that
-// is neither an option nor an option's value. The number of arguments that are left.
+// Takes a program's own words off the command line of `watch`: what stands behind "--" or "--for", or from the first
+// word on that is neither an option nor an option's value. The number of arguments that are left.
 int cut_off_program(int argc, char** argv) {
   constexpr std::string_view kFlags[] = {"--json", "--quiet", "--replace", "--ascii", "--help", "-h", "--version"};
   bool is_watch = false;
