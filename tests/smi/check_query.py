@@ -9,10 +9,9 @@ What cannot be equal is listed by name below. Exit status 1 when anything else d
 import difflib
 import re
 import sys
-import tempfile
 
 import q_reading
-from check_captures import REAL, Machine, Tally
+from check_captures import REAL, compare
 from q_script import is_missing, newest_path, script_of
 from stand_in_script import gpu_lines
 
@@ -243,19 +242,7 @@ def main():
     if not (REAL / "nvidia_smi_q_text").is_dir():
         print(f"no captures at {REAL}")
         return 77
-    failed = 0
-    for path, check in checks():
-        tally = Tally()
-        with tempfile.TemporaryDirectory() as folder:
-            check(Machine(folder), path, tally)
-        print(f"{path.name}: {tally.equal} of {tally.cells} equal")
-        for line in sorted(set(tally.excused)):
-            print(f"  not equal, known: {line}")
-        for line in sorted(set(tally.problems))[:20]:
-            print(f"  FAIL {line[:300]}")
-        failed += bool(tally.problems)
-    print(f"{failed} files differ" if failed else "all captures are printed again")
-    return 1 if failed else 0
+    return compare(checks())
 
 
 if __name__ == "__main__":
