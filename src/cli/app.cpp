@@ -140,6 +140,12 @@ std::vector<char*> with_verb(int argc, char** argv) {
   return arguments;
 }
 
+// Only a verb whose name is one of the words can be the one that is meant.
+bool is_named(const Command& command, const std::vector<char*>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const char* argument) { return std::string_view(argument) == command.name; });
+}
+
 // The arguments of `smi`, when that is the verb or the program is called through a link named nvidia-smi. Scripts call
 // it often: it does without the parser of the other verbs, which takes longer than the answer.
 std::optional<std::vector<std::string>> smi_arguments(int argc, char** argv) {
@@ -173,14 +179,15 @@ int run_parsed(int argc, char** argv) {
   bool ascii = false;
   app.add_flag("--ascii", ascii, tr("Draw with ASCII characters alone"));
 
+  std::vector<char*> arguments = with_verb(argc, argv);
   std::vector<std::pair<CLI::App*, std::function<ExitCode()>>> verbs;
   for (const Command& command : commands()) {
     CLI::App* verb = app.add_subcommand(command.name, tr(command.about));
-    translate_help(*verb);
     verb->group(tr("Verbs"));
+    if (!is_named(command, arguments)) continue;  // its options cost time and memory that a watch keeps for days
+    translate_help(*verb);
     verbs.emplace_back(verb, command.declare(*verb));
   }
-  std::vector<char*> arguments = with_verb(argc, argv);
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {

@@ -38,9 +38,20 @@ void KernelNews::update() {
   }
 }
 
-EndWatch::EndWatch(Roots roots, std::string program, bool is_child, std::int64_t look_back_ns)
-    : roots_(std::move(roots)), program_(std::move(program)), is_child_(is_child), look_back_ns_(look_back_ns) {
-  host_before_ = host_later_ = read_host_memory(roots_);
+EndWatch::EndWatch(Roots roots, std::string program, Watched watched, std::int64_t look_back_ns,
+                   std::shared_ptr<MemoryCounts> counts)
+    : roots_(std::move(roots)),
+      program_(std::move(program)),
+      watched_(watched),
+      look_back_ns_(look_back_ns),
+      is_counting_alone_(counts == nullptr),
+      counts_(counts ? std::move(counts) : std::make_shared<MemoryCounts>(roots_)) {
+  host_before_ = host_later_ = this->counts().host();
+}
+
+MemoryCounts& EndWatch::counts() const {
+  if (is_counting_alone_) counts_->begin_look();
+  return *counts_;
 }
 
 void EndWatch::see_process(std::int32_t pid, std::int64_t now_ns) {
@@ -49,25 +60,27 @@ void EndWatch::see_process(std::int32_t pid, std::int64_t now_ns) {
   if (!seen.name.empty()) return;
   seen.name = name_of(roots_, pid);
   if (cgroups_.size() >= kMostCgroups) return;
-  auto cgroup = find_memory_cgroup(roots_, pid);
-  if (!cgroup || cgroup->folders.empty()) return;
-  const bool is_known = std::any_of(cgroups_.begin(), cgroups_.end(),
-                                    [&](const Counted& each) { return each.cgroup.folders == cgroup->folders; });
-  if (is_known) return;
-  if (const auto memory = read_cgroup_memory(*cgroup)) cgroups_.push_back({std::move(*cgroup), *memory, *memory});
+  const auto counted = counts().of_process(pid);
+  if (!counted) return;
+  const bool is_known = std::any_of(cgroups_.begin(), cgroups_.end(), [&](const Counted& each) {
+    return each.before->cgroup.folders == counted->cgroup.folders;
+  });
+  if (!is_known) cgroups_.push_back({counted, counted});
 }
 
 void EndWatch::see_devices(const LiveSample& sample) {
   is_played_back_ = sample.is_played_back;
   for (const DeviceSample& device : sample.devices()) {
+    const bool is_used = std::any_of(device.processes.begin(), device.processes.end(), [&](const DeviceProcess& process) {
+      return seen_.count(static_cast<std::int32_t>(process.pid)) != 0;
+    });
     const std::string uuid = device_key(sample, device);
+    if (is_used && !is_played_back_) used_.insert(uuid);
+    if (watched_ == Watched::one_process && used_.count(uuid) == 0) continue;
     const auto xid = device.number(Metric::xid_last);
     auto [known, is_new] = seen_devices_.try_emplace(uuid);
     if (is_new) known->second = {device.index, uuid, std::string(device.text(Metric::pci_bus_id)), xid, xid};
     if (xid) known->second.xid = xid;
-    for (const DeviceProcess& process : device.processes) {
-      if (!is_played_back_ && seen_.count(static_cast<std::int32_t>(process.pid)) != 0) used_.insert(uuid);
-    }
   }
 }
 
@@ -75,10 +88,10 @@ void EndWatch::see_devices(const LiveSample& sample) {
 void EndWatch::count_anew(std::int64_t now_ns) {
   std::erase_if(seen_, [&](const auto& each) { return now_ns - each.second.last_ns > look_back_ns_; });
   host_before_ = host_later_;
-  host_later_ = read_host_memory(roots_);
+  host_later_ = counts().host();
   for (Counted& each : cgroups_) {
     each.before = each.later;
-    if (auto memory = read_cgroup_memory(each.cgroup)) each.later = std::move(*memory);
+    if (auto again = counts().again(*each.later)) each.later = std::move(again);
   }
 }
 
@@ -100,7 +113,7 @@ EndReason EndWatch::explain(const End& end, const Monitor& monitor, const Kernel
   EndFacts facts;
   facts.end = end.end;
   facts.program = program_;
-  facts.is_child = is_child_;
+  facts.is_child = watched_ == Watched::child;
   facts.asked_to_end = end.asked_to_end;
   for (const auto& [pid, seen] : seen_) facts.names[pid] = seen.name;
   facts.names.try_emplace(end.end.pid);
@@ -108,12 +121,12 @@ EndReason EndWatch::explain(const End& end, const Monitor& monitor, const Kernel
   facts.end_ns = end.time_ns;
   facts.end_real_ns = end.real_time_ns;
   facts.host_before = host_before_;
-  facts.host_after = read_host_memory(roots_);
+  facts.host_after = counts().host();
   const bool has_risen = facts.host_before.oom_kills != facts.host_after.oom_kills;
   for (const Counted& each : cgroups_) {
     if (is_gated_ && !has_risen) break;
-    auto after = read_cgroup_memory(each.cgroup);
-    facts.cgroups.push_back({each.cgroup, each.before, after ? std::move(*after) : each.later});
+    const auto again = counts().again(*each.later);
+    facts.cgroups.push_back({each.before->cgroup, each.before->memory, (again ? again : each.later)->memory});
   }
   facts.kernel.assign(kernel.events().begin(), kernel.events().end());
   facts.is_kernel_log_readable = kernel.is_readable();

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "monitor/end_reason.h"
+#include "monitor/memory_counts.h"
 #include "system/roots.h"
 
 namespace vramscope {
@@ -32,7 +34,13 @@ class KernelNews {
   bool are_pids_the_kernels_;
 };
 
-// Of one program with all that it starts. For one thread at a time.
+enum class Watched : std::uint8_t {
+  child,        // a program that we started, with all that it starts
+  program,      // one that somebody else started
+  one_process,  // one of many: of the devices only those that it is on now are remembered
+};
+
+// For one thread at a time.
 class EndWatch {
  public:
   // What was counted at most this long before the end is "before": ranks may wait for each other for a quarter of an
@@ -40,7 +48,9 @@ class EndWatch {
   static constexpr std::int64_t kLookBackNs = 20LL * 60 * 1'000'000'000;
 
   // `pid` 0: not started yet; its processes come with see(). `program`: its name for people.
-  EndWatch(Roots roots, std::string program, bool is_child, std::int64_t look_back_ns = kLookBackNs);
+  // `counts`: who else asks the kernel in the same look, and begins the looks; without it, all is read when it is due.
+  EndWatch(Roots roots, std::string program, Watched watched, std::int64_t look_back_ns = kLookBackNs,
+           std::shared_ptr<MemoryCounts> counts = nullptr);
 
   const std::string& program() const { return program_; }
   // The processes that live now, and the devices as they are; `sample` may be null. `now_ns` never falls.
@@ -66,17 +76,19 @@ class EndWatch {
 
   // Counters of two moments, at least the look-back apart once it has run that long.
   struct Counted {
-    MemoryCgroup cgroup;
-    CgroupMemory before, later;
+    std::shared_ptr<const CountedCgroup> before, later;  // never null
   };
+  MemoryCounts& counts() const;
   void see_process(std::int32_t pid, std::int64_t now_ns);
   void see_devices(const LiveSample& sample);
   void count_anew(std::int64_t now_ns);
 
   Roots roots_;
   std::string program_;
-  bool is_child_;
+  Watched watched_;
   std::int64_t look_back_ns_;
+  bool is_counting_alone_;
+  std::shared_ptr<MemoryCounts> counts_;
   std::optional<std::int64_t> counted_ns_;
   bool is_played_back_ = false;
   bool is_gated_ = false;  // see count_from()
@@ -87,7 +99,7 @@ class EndWatch {
   std::map<std::int32_t, Seen> seen_;
   std::vector<Counted> cgroups_;
   HostMemory host_before_, host_later_;
-  std::map<std::string, UsedDevice> seen_devices_;  // by UUID: all of them
+  std::map<std::string, UsedDevice> seen_devices_;  // by UUID
   std::set<std::string> used_;                      // those that its processes were seen on
 };
 

@@ -6,7 +6,8 @@
 
 namespace vramscope {
 
-GoneProcesses::GoneProcesses(Roots roots) : roots_(std::move(roots)), kernel_(roots_) {}
+GoneProcesses::GoneProcesses(Roots roots)
+    : roots_(std::move(roots)), kernel_(roots_), counts_(std::make_shared<MemoryCounts>(roots_)) {}
 
 // A zombie has ended.
 bool GoneProcesses::is_alive(std::int64_t pid) const {
@@ -26,7 +27,8 @@ void GoneProcesses::see_new(const LiveSample& sample) {
     waiting_.pop_front();
     const HostProcess* process = sample.find(pid);
     if (process == nullptr) continue;
-    EndWatch& watch = watched_[pid].emplace(roots_, process->process.name, false);
+    EndWatch& watch = watched_[pid].emplace(roots_, process->process.name, Watched::one_process,
+                                            EndWatch::kLookBackNs, counts_);
     watch.see({pid}, &sample, sample.time_ns);
   }
 }
@@ -56,9 +58,10 @@ std::vector<EndReason> GoneProcesses::take_gone(const LiveSample& sample, const 
 }
 
 std::vector<EndReason> GoneProcesses::add(const LiveSample& sample, const Monitor& monitor) {
+  counts_->begin_look();
   if (!counted_ns_ || sample.time_ns - *counted_ns_ >= kCountEveryNs) {
-    host_before_ = counted_ns_ ? host_later_ : read_host_memory(roots_);
-    host_later_ = counted_ns_ ? read_host_memory(roots_) : host_before_;
+    host_before_ = counted_ns_ ? host_later_ : counts_->host();
+    host_later_ = counts_->host();
     counted_ns_ = sample.time_ns;
   }
   std::vector<EndReason> reasons = take_gone(sample, monitor);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,8 @@ class GoneProcesses {
   std::vector<EndReason> add(const LiveSample& sample, const Monitor& monitor);
 
  private:
-  // A cgroup is looked up by reading some files; so many a sample, so that a full machine costs no jump.
-  static constexpr std::size_t kLookedUpASample = 8;
+  // Two files are read of each; so many a sample, so that a full machine costs no jump.
+  static constexpr std::size_t kLookedUpASample = 16;
   static constexpr std::size_t kMostWatched = 4096;
   // Kills in the whole machine are counted so often; at an end, those since this time or twice as long ago are new.
   static constexpr std::int64_t kCountEveryNs = 10'000'000'000;
@@ -31,6 +33,7 @@ class GoneProcesses {
 
   Roots roots_;
   KernelNews kernel_;
+  std::shared_ptr<MemoryCounts> counts_;
   std::map<std::int64_t, std::optional<EndWatch>> watched_;  // empty: not looked up yet
   std::deque<std::int64_t> waiting_;
   std::optional<std::int64_t> counted_ns_;

@@ -38,7 +38,7 @@ struct HolderHistory {
   std::string name;     // of the process
   std::string user;     // empty: unknown
   std::string command;  // empty: unknown
-  SeriesHistory memory_used;
+  SeriesHistory memory_used{SeriesHistory::kBriefBuckets};
   GrowthWatch growth;
   std::int64_t first_seen_ns = 0;
   std::int64_t last_seen_ns = 0;

@@ -28,9 +28,9 @@ void SeriesHistory::add_to_buckets(const TimedValue& point) {
     if (point.value > bucket.highest.value) bucket.highest = point;
     return;
   }
-  if (buckets_.size() == kBuckets) {
+  if (buckets_.size() == most_buckets_) {
     // Pairs become one bucket each. A gap may keep neighbours apart in time; they are joined all the same.
-    for (std::size_t i = 0; i < kBuckets / 2; ++i) {
+    for (std::size_t i = 0; i < most_buckets_ / 2; ++i) {
       Bucket& left = buckets_[2 * i];
       const Bucket& right = buckets_[2 * i + 1];
       left.end_ns = right.end_ns;
@@ -38,7 +38,7 @@ void SeriesHistory::add_to_buckets(const TimedValue& point) {
       if (right.highest.value > left.highest.value) left.highest = right.highest;
       buckets_[i] = left;
     }
-    buckets_.resize(kBuckets / 2);
+    buckets_.resize(most_buckets_ / 2);
     bucket_ns_ *= 2;
   }
   buckets_.push_back({point.time_ns, point.time_ns, point, point});

@@ -12,12 +12,15 @@ struct TimedValue {
   std::int64_t value = 0;
 };
 
-// At most about 8 KiB.
+// At most about 14 KiB, or 8 KiB of a brief one.
 class SeriesHistory {
  public:
   static constexpr std::size_t kRecent = 128;   // samples kept as they were
   static constexpr std::size_t kBuckets = 256;  // of the whole time; their width doubles when they are full
+  static constexpr std::size_t kBriefBuckets = 128;  // enough where hundreds of series are kept
 
+  // `most_buckets` is even.
+  explicit SeriesHistory(std::size_t most_buckets = kBuckets) : most_buckets_(most_buckets) {}
   // Times do not fall; a time that does is left out.
   void add(std::int64_t time_ns, std::int64_t value);
   bool empty() const { return count_ == 0; }
@@ -40,6 +43,7 @@ class SeriesHistory {
 
   void add_to_buckets(const TimedValue& point);
 
+  std::size_t most_buckets_;
   std::vector<TimedValue> recent_;  // a ring once it is full
   std::size_t oldest_ = 0;
   std::vector<Bucket> buckets_;

@@ -15,9 +15,9 @@ class HostProcesses {
  public:
   // `rest_ns`: a process that has been looked at is not looked at again before.
   explicit HostProcesses(Roots roots, std::int64_t rest_ns = 0);
-  // Of many processes not all are looked at every time: what is told of one may be as old as three samples of 160
+  // Of many processes not all are looked at every time: what is told of one may be as old as five samples of 160
   // processes. New ones are looked at at once.
-  static constexpr std::size_t kMostAsked = 64;
+  static constexpr std::size_t kMostAsked = 32;
 
   // Fills `sample.processes` from the pids of its devices; what was there from the call before is used again.
   void join(LiveSample& sample);

@@ -33,6 +33,14 @@ TEST(SeriesHistory, KeepsEveryExtremeOfADay) {
   EXPECT_EQ(history.last()->value, 1000 + 86'399 % 10);
 }
 
+TEST(SeriesHistory, ABriefOneKeepsExtremesToo) {
+  SeriesHistory history(SeriesHistory::kBriefBuckets);
+  for (std::int64_t t = 0; t < 86'400; ++t) history.add(t * kSecond, t == 40'000 ? 9'999 : 1000 + t % 10);
+  EXPECT_EQ(*history.range_since(0), std::make_pair(std::int64_t{1000}, std::int64_t{9'999}));
+  EXPECT_LE(history.points_since(0).size(), 2 * SeriesHistory::kBriefBuckets + SeriesHistory::kRecent);
+  EXPECT_EQ(history.first()->time_ns, 0);
+}
+
 TEST(SeriesHistory, EmptyAndTimesThatFall) {
   SeriesHistory history;
   EXPECT_FALSE(history.last());

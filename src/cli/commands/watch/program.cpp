@@ -23,7 +23,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // What is needed to the last: a driver that never answers may keep the sampling thread in the middle of any of it.
 struct ProgramWatch {
   ProgramWatch(WatchSession& watched, const std::string& program)
-      : session(watched), end(Roots(), program, true), sampling(watched, end) {}
+      : session(watched), end(Roots(), program, Watched::child), sampling(watched, end) {}
 
   WatchSession& session;
   EndWatch end;
