@@ -70,12 +70,13 @@ struct GrowthWords {
 
 // The change of state of a growth, or of its rate to twice what was told; nothing when it is the same, or was never
 // told.
-std::optional<Change> growth_change(const LiveSample& sample, const DeviceSample* device, const Growth& growth,
+std::optional<Change> growth_change(const LiveSample& sample, const std::string& uuid, const Growth& growth,
                                     ToldGrowth& told, const GrowthWords& words) {
   const GrowthState before = told.state;
   const bool is_faster = growth.state == GrowthState::growing && growth.bytes_per_hour >= 2 * told.bytes_per_hour;
   if (growth.state == before && !is_faster) return std::nullopt;
   told = {growth.state, growth.bytes_per_hour};
+  const DeviceSample* device = device_named(sample, uuid);
   std::optional<Change> change;
   switch (growth.state) {
     case GrowthState::so_far:
@@ -138,7 +139,7 @@ void ChangeLog::add_holder(const LiveSample& sample, const Monitor& monitor, con
   }
   const Growth& growth = holder.growth.growth();
   if (state.has_ended) return;
-  auto change = growth_change(sample, device_named(sample, holder.device_uuid), growth, state.growth,
+  auto change = growth_change(sample, holder.device_uuid, growth, state.growth,
                               {N_("GPU {gpu}: {process} ({pid}) is growing so far: {grown} in {since}"),
                                N_("GPU {gpu}: {process} ({pid}) keeps growing: {rate}, {grown} in {since}"),
                                N_("GPU {gpu}: {process} ({pid}) has levelled off at {used}"),
@@ -215,7 +216,7 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
   }
   // Where processes tell it themselves, the device need not.
   const bool is_told = std::any_of(holders_.begin(), holders_.end(), [&](const auto& holder) {
-    return holder.second.device_uuid == uuid && holder.second.growth.state != GrowthState::none;
+    return holder.second.growth.state != GrowthState::none && holder.second.device_uuid == uuid;
   });
   const Growth& growth = history->growth.growth();
   if (is_told || followed_) {
@@ -224,7 +225,7 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
     return;
   }
   auto change = growth_change(
-      sample, &device, growth, state.growth,
+      sample, uuid, growth, state.growth,
       {N_("GPU {gpu}: the memory in use is growing so far: {grown} in {since}"),
        N_("GPU {gpu}: the memory in use keeps growing: {rate}, {grown} in {since}"),
        N_("GPU {gpu}: the memory in use has levelled off"), N_("GPU {gpu}: the memory in use has fallen back")});

@@ -34,7 +34,9 @@ void Monitor::add(const LiveSample& sample) {
   const std::vector<DeviceSample>& devices = sample.devices();
   for (std::size_t i = 0; i < devices.size(); ++i) add_device(sample, i);
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    for (const DeviceProcess& process : devices[i].processes) add_holder(sample, devices[i], process);
+    if (devices[i].processes.empty()) continue;
+    const std::string uuid = device_key(sample, devices[i]);
+    for (const DeviceProcess& process : devices[i].processes) add_holder(sample, uuid, process);
   }
   next_holder_ = 0;
   for (HolderHistory& holder : holders_) {
@@ -75,8 +77,7 @@ void Monitor::add_device(const LiveSample& sample, std::size_t place) {
   if (const auto busy = from.number(Metric::utilization_gpu)) to.utilisation.add(sample.time_ns, *busy);
 }
 
-void Monitor::add_holder(const LiveSample& sample, const DeviceSample& device, const DeviceProcess& process) {
-  const std::string uuid = device_key(sample, device);
+void Monitor::add_holder(const LiveSample& sample, const std::string& uuid, const DeviceProcess& process) {
   ProcessKey key;
   key.pid = static_cast<std::int32_t>(process.pid);
   const HostProcess* host = sample.find(process.pid);

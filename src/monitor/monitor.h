@@ -74,7 +74,7 @@ class Monitor {
 
  private:
   void add_device(const LiveSample& sample, std::size_t place);
-  void add_holder(const LiveSample& sample, const DeviceSample& device, const DeviceProcess& process);
+  void add_holder(const LiveSample& sample, const std::string& uuid, const DeviceProcess& process);
 
   std::vector<DeviceHistory> devices_;
   std::vector<HolderHistory> holders_;

@@ -67,9 +67,10 @@ void HostProcesses::choose_asked(const LiveSample& sample) {
   asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
 }
 
-void HostProcesses::join(LiveSample& sample) {
-  collect_pids(sample, pids_);
-  ++round_;
+// An entry for each of pids_, with what was known before of those that are still there.
+void HostProcesses::take_pids(LiveSample& sample) {
+  const auto has_pid = [](const HostProcess& entry, std::int32_t pid) { return entry.pid == pid; };
+  if (std::equal(sample.processes.begin(), sample.processes.end(), pids_.begin(), pids_.end(), has_pid)) return;
   std::swap(before_, sample.processes);
   sample.processes.resize(pids_.size());
   auto before = before_.begin();
@@ -84,6 +85,12 @@ void HostProcesses::join(LiveSample& sample) {
       entry.presence = Presence::absent;
     }
   }
+  std::erase_if(kin_, [&](const auto& each) { return !std::binary_search(pids_.begin(), pids_.end(), each.first); });
+}
+
+void HostProcesses::join(LiveSample& sample) {
+  collect_pids(sample, pids_);
+  take_pids(sample);
   choose_asked(sample);
   const ProcessSample seen = table_.sample(asked_, sample.time_ns);
   const auto set_unseen = [&](std::int32_t pid, Presence presence) {
@@ -107,18 +114,15 @@ void HostProcesses::join(LiveSample& sample) {
     if (entry.presence != Presence::seen) continue;
     const std::int64_t age_ns = boottime_ns - ticks_to_ns(entry.process.key.start_ticks);
     entry.age_ns = age_ns >= 0 ? std::optional(age_ns) : std::nullopt;
-    kin_[entry.pid].round = round_;
-  }
-  for (auto kin = kin_.begin(); kin != kin_.end();) {
-    kin = kin->second.round == round_ ? std::next(kin) : kin_.erase(kin);
   }
 }
 
 // Asked again only when the parent changes.
 void HostProcesses::add_kin(HostProcess& entry) {
   const Process& process = entry.process;
-  Kin& kin = kin_[entry.pid];
-  if (kin.round == 0 || kin.start_ticks != process.key.start_ticks || kin.ppid != process.ppid) {
+  const auto [place, is_new] = kin_.try_emplace(entry.pid);
+  Kin& kin = place->second;
+  if (is_new || kin.start_ticks != process.key.start_ticks || kin.ppid != process.ppid) {
     kin.start_ticks = process.key.start_ticks;
     kin.ppid = process.ppid;
     kin.parent_name.reset();
@@ -128,7 +132,6 @@ void HostProcesses::add_kin(HostProcess& entry) {
     }
     kin.is_orphan = is_orphan(roots_, process);
   }
-  kin.round = round_;
   entry.parent_name = kin.parent_name;
   entry.is_orphan = kin.is_orphan;
 }

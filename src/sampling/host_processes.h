@@ -28,9 +28,9 @@ class HostProcesses {
     std::optional<std::int32_t> ppid;
     std::optional<std::string> parent_name;
     std::optional<bool> is_orphan;
-    std::uint64_t round = 0;
   };
   std::size_t count_due(std::int64_t now_ns);
+  void take_pids(LiveSample& sample);
   void choose_asked(const LiveSample& sample);
   void add_kin(HostProcess& entry);
 
@@ -43,7 +43,6 @@ class HostProcesses {
   std::vector<std::int32_t> asked_;  // those that /proc is asked for
   std::vector<HostProcess> before_;  // the sample before
   std::size_t next_asked_ = 0;
-  std::uint64_t round_ = 0;
 };
 
 // Of a simulation: from DeviceProcess::host. Its processes began at time 0 or at their start_ns.
