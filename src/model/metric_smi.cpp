@@ -8,13 +8,6 @@ namespace vramscope {
 
 namespace {
 
-constexpr std::int64_t kMebibyte = 1024 * 1024;
-
-// To the nearest: in real output used, free and reserved add up to one MiB more than the total.
-std::int64_t mebibytes(std::int64_t bytes) {
-  return bytes / kMebibyte + (bytes % kMebibyte >= kMebibyte / 2 ? 1 : 0);
-}
-
 void append_number(std::string& out, const char* format, std::int64_t number) {
   char text[40];
   const int size = std::snprintf(text, sizeof text, format, static_cast<long long>(number));
@@ -146,7 +139,7 @@ void append_hex(std::string& out, SmiPrint print, std::int64_t number) {
 void append_known(std::string& out, SmiPrint print, std::int64_t number) {
   switch (print) {
     case SmiPrint::mebibytes:
-      return append_number(out, "%lld", mebibytes(number));
+      return append_number(out, "%lld", smi_mebibytes(number));
     case SmiPrint::watts:
       return append_two_decimals(out, number);
     case SmiPrint::percent2:
@@ -209,6 +202,11 @@ std::string_view unit_of(SmiPrint print) {
 }
 
 }  // namespace
+
+std::int64_t smi_mebibytes(std::int64_t bytes) {
+  constexpr std::int64_t kMebibyte = 1024 * 1024;
+  return bytes / kMebibyte + (bytes % kMebibyte > 0 ? 1 : 0);
+}
 
 std::string_view smi_unit(const MetricInfo& info) {
   return unit_of(info.print);

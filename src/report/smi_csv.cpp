@@ -9,7 +9,6 @@ namespace vramscope {
 
 namespace {
 
-constexpr std::int64_t kMebibyte = 1024 * 1024;
 constexpr std::string_view kMissing = "[N/A]";
 
 void append_value(std::string& out, std::optional<std::int64_t> value, std::string_view unit, bool with_unit) {
@@ -25,7 +24,7 @@ void append_value(std::string& out, std::optional<std::int64_t> value, std::stri
 
 std::optional<std::int64_t> mebibytes(std::optional<std::int64_t> bytes) {
   if (!bytes) return std::nullopt;
-  return *bytes / kMebibyte;
+  return smi_mebibytes(*bytes);
 }
 
 void append_gpu_cell(std::string& out, const SmiRows& rows, const DeviceSample& gpu, Metric metric,

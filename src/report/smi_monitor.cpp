@@ -6,6 +6,7 @@
 
 #include "base/saturate.h"
 #include "fmt/format.h"
+#include "model/metric_smi.h"
 #include "report/smi_text.h"
 
 namespace vramscope {
@@ -15,8 +16,6 @@ const std::string_view kDeviceGroups = "pucvmet", kProcessGroups = "um";
 namespace {
 
 using M = Metric;
-
-constexpr std::int64_t kMebibyte = 1024 * 1024;
 
 // What stands in a cell, from what is known of the GPU.
 enum class Cell { number, watts, mebibytes, power_throttling, thermal_throttling };
@@ -135,7 +134,7 @@ std::string cell_of(const Column& column, const DeviceSample& gpu, const Throttl
       if (number) number = *number / kMilliwatts;
       break;
     case Cell::mebibytes:
-      if (number) number = *number / kMebibyte;
+      if (number) number = smi_mebibytes(*number);
       break;
     case Cell::power_throttling:
       number = throttled.power_percent;
@@ -163,7 +162,7 @@ std::string process_cell(const ProcessColumn& column, const DeviceSample& gpu, c
     return share && *share > 0 ? std::to_string(*share) : "-";  // nvidia-smi shows no zeros here
   }
   if (column.name == "fb") {
-    return process.used_bytes ? std::to_string(*process.used_bytes / kMebibyte) : "-";
+    return process.used_bytes ? std::to_string(smi_mebibytes(*process.used_bytes)) : "-";
   }
   // NVML does not tell it of a process; where the GPU has no protected memory it is none.
   return gpu.number(M::protected_memory_total) == 0 ? "0" : "-";

@@ -14,12 +14,6 @@ namespace {
 
 using M = Metric;
 
-constexpr std::int64_t kMebibyte = 1024 * 1024;
-// To the nearest, as in -q.
-std::int64_t mebibytes(std::int64_t bytes) {
-  return bytes / kMebibyte + (bytes % kMebibyte >= kMebibyte / 2 ? 1 : 0);
-}
-
 constexpr std::string_view kMissing = "N/A", kFailed = "ERR!";
 constexpr std::size_t kWidth = 89, kNameWidth = 27, kProcessWidth = 32;
 constexpr std::string_view kThreeCells =
@@ -130,7 +124,7 @@ std::string memory_of(const MetricValues& values) {
     const std::string_view words = missing(values[M::memory_total]);
     return fmt::format("{:^24}", words == kMissing ? "Not Supported" : words);
   }
-  return fmt::format(" {:>7}MiB / {:>6}MiB ", mebibytes(*used), mebibytes(*total));
+  return fmt::format(" {:>7}MiB / {:>6}MiB ", smi_mebibytes(*used), smi_mebibytes(*total));
 }
 
 std::string compute_mode_of(const MetricValues& values) {
@@ -182,7 +176,7 @@ void append_mig(std::string& out, const DeviceSample& gpu, const DeviceSample& m
   const auto number = [&](Metric metric) {
     const auto known = values.number(metric);
     if (!known) return std::string(missing(values[metric]));
-    return std::to_string(info_of(metric).unit == MetricUnit::bytes ? mebibytes(*known) : *known);
+    return std::to_string(info_of(metric).unit == MetricUnit::bytes ? smi_mebibytes(*known) : *known);
   };
   const auto id = [](std::optional<std::int64_t> known) { return known ? std::to_string(*known) : std::string("N/A"); };
   const auto with_unit = [&](Metric metric) { return number(metric) + (values.is_known(metric) ? "MiB" : ""); };
@@ -220,7 +214,7 @@ void append_process(std::string& out, const SmiGpuFacts& facts, const DeviceProc
   const auto id = [](std::optional<std::int64_t> known) { return known ? fmt::format("{} ", *known) : "N/A"; };
   const std::string name = printable(facts.process_name ? facts.process_name(process) : std::string());
   const std::string memory =
-      process.used_bytes ? fmt::format("{}MiB ", *process.used_bytes / kMebibyte) : std::string("N/A      ");
+      process.used_bytes ? fmt::format("{}MiB ", smi_mebibytes(*process.used_bytes)) : std::string("N/A      ");
   fmt::format_to(std::back_inserter(out), "|{:>5}{:>6}{:>5}{:>16}{:>7}   {}{:>15}|\n", facts.gpu->index,
                  id(process.gpu_instance), id(process.compute_instance), process.pid, smi_process_type(process),
                  padded(cut_at_start(name, kProcessWidth), kProcessWidth), memory);

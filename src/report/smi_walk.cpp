@@ -11,7 +11,6 @@ namespace vramscope {
 
 namespace {
 
-constexpr std::int64_t kMebibyte = 1024 * 1024;
 constexpr std::string_view kMissing = "N/A";
 
 // What the nodes of a list are about.
@@ -32,7 +31,7 @@ std::string number_text(std::optional<std::int64_t> number, std::string_view uni
 
 std::optional<std::int64_t> mebibytes(std::optional<std::int64_t> bytes) {
   if (!bytes) return std::nullopt;
-  return *bytes / kMebibyte;
+  return smi_mebibytes(*bytes);
 }
 
 std::string recent_text(const Result<RecentSamples>& recent, const SmiNode& node) {

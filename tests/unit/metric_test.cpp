@@ -82,6 +82,15 @@ TEST(Metric, CellsAreWrittenAsNvidiaSmiDoes) {
   EXPECT_EQ(cell(values, Metric::name), "NVIDIA A100");
 }
 
+TEST(Metric, MebibytesAreRoundedUp) {
+  constexpr std::int64_t kMebibyte = 1048576;
+  EXPECT_EQ(smi_mebibytes(0), 0);
+  EXPECT_EQ(smi_mebibytes(1), 1);
+  EXPECT_EQ(smi_mebibytes(kMebibyte), 1);
+  EXPECT_EQ(smi_mebibytes(kMebibyte + 1), 2);
+  EXPECT_EQ(smi_mebibytes(-kMebibyte - 1), -1);
+}
+
 TEST(Metric, WhatIsNotKnownHasItsOwnWords) {
   MetricValues values;
   EXPECT_EQ(cell(values, Metric::fan_speed), "[N/A]");

@@ -1,5 +1,6 @@
 #include "cli/commands/smi/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -53,9 +54,20 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
+// dmon and pmon stand first. Our own options, which nvidia-smi does not have, may stand before them.
+std::vector<std::string> with_table_first(std::vector<std::string> arguments) {
+  auto word = arguments.begin();
+  while (word != arguments.end() && (word->starts_with("--device") || word->starts_with("--lang"))) {
+    if (word->find('=') == word->npos && ++word == arguments.end()) return arguments;
+    ++word;
+  }
+  if (word != arguments.end() && (*word == "dmon" || *word == "pmon")) std::rotate(arguments.begin(), word, word + 1);
+  return arguments;
+}
+
 class Parser {
  public:
-  explicit Parser(const std::vector<std::string>& arguments) : arguments_(arguments) {}
+  explicit Parser(std::vector<std::string> arguments) : arguments_(with_table_first(std::move(arguments))) {}
   Result<SmiOptions> parse();
 
  private:
@@ -74,7 +86,7 @@ class Parser {
   std::optional<Error> resolve_fields();
   bool is_table() const { return options_.task == SmiTask::device_table || options_.task == SmiTask::process_table; }
 
-  const std::vector<std::string>& arguments_;
+  const std::vector<std::string> arguments_;
   std::size_t next_ = 0;
   SmiOptions options_;
   bool has_task_ = false, has_csv_ = false, wants_help_ = false;
