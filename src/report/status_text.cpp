@@ -323,6 +323,10 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts) {
 }
 
 std::string status_text(const LiveSample& sample, const std::vector<Verdict>& verdicts, const StatusOptions& options) {
+  if (sample.devices().empty() && verdicts.empty()) {
+    return heading(sample) + missing_lists(sample) + device_notes(sample) +
+           wrap(tr("No GPU was looked at, so nothing can be said of one."), line_columns());
+  }
   std::string text = heading(sample) + devices_table(sample) + "\n" + processes_table(sample, options) +
                      missing_lists(sample) + device_notes(sample) + "\n";
   if (verdicts.empty()) {
