@@ -142,9 +142,8 @@ std::vector<char*> with_verb(int argc, char** argv) {
 
 // Only a verb whose name is one of the words can be the one that is meant. `help` tells of all.
 bool is_named(const Command& command, const std::vector<char*>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string_view argument) {
-    return argument == command.name || argument == "help";
-  });
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const std::string_view argument) { return argument == command.name || argument == "help"; });
 }
 
 // The arguments of `smi`, when that is the verb or the program is called through a link named nvidia-smi. Scripts call

@@ -71,9 +71,9 @@ void EndWatch::see_process(std::int32_t pid, std::int64_t now_ns) {
 void EndWatch::see_devices(const LiveSample& sample) {
   is_played_back_ = sample.is_played_back;
   for (const DeviceSample& device : sample.devices()) {
-    const bool is_used = std::any_of(device.processes.begin(), device.processes.end(), [&](const DeviceProcess& process) {
-      return seen_.count(static_cast<std::int32_t>(process.pid)) != 0;
-    });
+    const bool is_used = std::any_of(
+        device.processes.begin(), device.processes.end(),
+        [&](const DeviceProcess& process) { return seen_.count(static_cast<std::int32_t>(process.pid)) != 0; });
     const std::string uuid = device_key(sample, device);
     if (is_used && !is_played_back_) used_.insert(uuid);
     if (watched_ == Watched::one_process && used_.count(uuid) == 0) continue;

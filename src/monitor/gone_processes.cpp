@@ -27,8 +27,8 @@ void GoneProcesses::see_new(const LiveSample& sample) {
     waiting_.pop_front();
     const HostProcess* process = sample.find(pid);
     if (process == nullptr) continue;
-    EndWatch& watch = watched_[pid].emplace(roots_, process->process.name, Watched::one_process,
-                                            EndWatch::kLookBackNs, counts_);
+    EndWatch& watch =
+        watched_[pid].emplace(roots_, process->process.name, Watched::one_process, EndWatch::kLookBackNs, counts_);
     watch.see({pid}, &sample, sample.time_ns);
   }
 }

@@ -15,8 +15,8 @@ struct TimedValue {
 // At most about 14 KiB, or 8 KiB of a brief one.
 class SeriesHistory {
  public:
-  static constexpr std::size_t kRecent = 128;   // samples kept as they were
-  static constexpr std::size_t kBuckets = 256;  // of the whole time; their width doubles when they are full
+  static constexpr std::size_t kRecent = 128;        // samples kept as they were
+  static constexpr std::size_t kBuckets = 256;       // of the whole time; their width doubles when they are full
   static constexpr std::size_t kBriefBuckets = 128;  // enough where hundreds of series are kept
 
   // `most_buckets` is even.

@@ -105,7 +105,7 @@ std::string percent_text(std::int64_t percent) {
 
 void add_device_log_facts(FactLines& facts, const Source& source) {
   const DeviceLog& log = *source.device_log;
-  facts.add(tr("Content"), tr("values that nvidia-smi printed; `vramscope status --from FILE` judges them, `vramscope "
+  facts.add(tr("Content"), tr("values of GPUs that another tool printed; `vramscope status --from FILE` judges them, `vramscope "
                               "watch --replay FILE` tells what happened"));
   if (!log.driver_version.empty()) facts.add(tr("Driver"), printable(log.driver_version));
   if (!log.cuda_version.empty()) facts.add(tr("CUDA"), printable(log.cuda_version));

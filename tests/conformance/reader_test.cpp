@@ -47,6 +47,7 @@ const std::map<std::string, std::string>& reader_of_snippet() {
                                                            {"gpu_requires_reset.txt", "nvidia_smi_csv"},
                                                            {"jetson_table_not_supported.txt", "nvidia_smi_table"},
                                                            {"mig_table_old_layout_nvitop8.txt", "nvidia_smi_table"},
+                                                           {"rocm_smi_4411_and_90.txt", "rocm_smi"},
                                                            {"vgpu_host_q_cubecos903.txt", "nvidia_smi_q"},
                                                            {"vllm_wont_release_verifiers85.txt", "nvidia_smi_table"},
                                                            {"zombie_not_listed_nvtop70.txt", "nvidia_smi_table"}};

@@ -36,7 +36,8 @@ Descriptor ending_signals() {
 // A process that runs already, with all that it starts.
 class Target {
  public:
-  explicit Target(FollowedProcess process) : process_(std::move(process)), end_(Roots(), process_.name(), Watched::program) {}
+  explicit Target(FollowedProcess process)
+      : process_(std::move(process)), end_(Roots(), process_.name(), Watched::program) {}
 
   void follow(WatchSession& session) {
     std::set<std::int64_t> pids = {process_.key().pid};

@@ -10,6 +10,7 @@
 #include "import/readers/memory_log/line_window.h"
 #include "import/readers/memory_log/samples.h"
 #include "import/readers/nvidia_smi/layouts.h"
+#include "import/readers/rocm_smi/parser.h"
 #include "reader_table.h"
 #include "text/catalogue.h"
 
@@ -77,8 +78,11 @@ bool claims(const Head& head) {
   std::string_view text = is_wide ? std::string_view(converted) : head.bytes;
   if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
   if (!is_text(text)) return false;
-  // Logs of nvidia-smi have readers of their own.
+  // Logs of nvidia-smi and its kin have readers of their own.
   if (nvidia_smi::layout_of(head) != nvidia_smi::Layout::none) return false;
+  if (nvidia_smi::has_line(head, rocm_smi::is_rocm_line) || nvidia_smi::has_line(head, rocm_smi::is_xpu_header)) {
+    return false;
+  }
   return !is_json_document(text) || holds_something(text);
 }
 

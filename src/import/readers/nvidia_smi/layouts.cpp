@@ -116,8 +116,12 @@ Layout layout_begun_by(std::string_view line) {
   return is_headerless_row(text) ? Layout::headerless_csv : Layout::none;
 }
 
-Layout layout_of(const Head& head) {
-  if (head.bytes.empty() || recognise_foreign(head.bytes) != nullptr) return Layout::none;
+namespace {
+
+// Calls `see` with each line of a text, made plain; nothing of what is no text.
+template <typename See>
+void for_each_line(const Head& head, const See& see) {
+  if (head.bytes.empty() || recognise_foreign(head.bytes) != nullptr) return;
   std::string converted;
   std::string_view text = head.bytes;
   if (memory_log::has_utf16_mark(text)) {
@@ -127,8 +131,7 @@ Layout layout_of(const Head& head) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
   const std::string_view first = trimmed(text.substr(0, 256));
-  if (!first.empty() && (first[0] == '{' || first[0] == '[')) return Layout::none;
-  Census census;
+  if (!first.empty() && (first[0] == '{' || first[0] == '[')) return;
   std::string line;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -137,11 +140,29 @@ Layout layout_of(const Head& head) {
     line = text.substr(0, end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     clean_line(line);
+    see(line);
+  }
+}
+
+}  // namespace
+
+Layout layout_of(const Head& head) {
+  Census census;
+  for_each_line(head, [&](const std::string& line) {
     constexpr std::string_view kSection = "####################";
     if (line.compare(0, kSection.size(), kSection) == 0) census.note_section();
     census.add(line);
-  }
+  });
   return census.verdict();
+}
+
+bool has_line(const Head& head, bool (*is_it)(std::string_view line)) {
+  bool is_found = false, is_other = false;
+  for_each_line(head, [&](const std::string& line) {
+    is_found = is_found || is_it(line);
+    is_other = is_other || is_for_memory_log(line);
+  });
+  return is_found && !is_other;
 }
 
 }  // namespace vramscope::nvidia_smi

@@ -14,4 +14,8 @@ Layout layout_begun_by(std::string_view line);
 // none: a training log that begins with a table is a log.
 Layout layout_of(const Head& head);
 
+// Whether a line of the head is what `is_it` knows, and none is for the reader of logs with memory tables and failures.
+// The line that the head cuts says nothing.
+bool has_line(const Head& head, bool (*is_it)(std::string_view line));
+
 }  // namespace vramscope::nvidia_smi

@@ -4,7 +4,6 @@
 
 #include "fmt/format.h"
 #include "import/readers/nvidia_smi/csv_header.h"
-#include "import/readers/nvidia_smi/parser.h"
 #include "text/catalogue.h"
 
 namespace vramscope::nvidia_smi {
@@ -71,11 +70,11 @@ class BundleParser : public Parser {
   std::int64_t before_offset_ = 0;
 };
 
-Error nothing_in(const std::string& path) {
+Error nothing_in(const std::string& path, const char* program) {
   return {ExitCode::bad_input,
-          fmt::format(fmt::runtime(tr("{path} looks like output of nvidia-smi, but not one GPU or process in it could "
+          fmt::format(fmt::runtime(tr("{path} looks like output of {program}, but not one GPU or process in it could "
                                       "be read; copy or make it again.")),
-                      fmt::arg("path", path))};
+                      fmt::arg("path", path), fmt::arg("program", program))};
 }
 
 Error without_header(const std::string& path) {
@@ -89,27 +88,20 @@ Error without_header(const std::string& path) {
 
 }  // namespace
 
-Result<Source> read_log(Layout layout, const char* format, ByteStream& stream, const std::string& path,
-                        const Progress& progress) {
+Result<Source> read_lines(LogBuilder& log, Parser& parser, const LogFormat& format, ByteStream& stream,
+                          const std::string& path, const Progress& progress,
+                          const std::function<void(std::string_view)>& see) {
   Source source;
   source.path = path;
-  source.format = format;
-  LogBuilder log;
-  std::unique_ptr<Parser> parser;
-  if (layout == Layout::bundle) {
-    parser = std::make_unique<BundleParser>(log);
-  } else {
-    parser = parser_of(layout, log);
-  }
+  source.format = format.name;
   Lines lines(stream, progress);
   Line line;
-  bool has_headerless_row = false;
   while (lines.next(line)) {
-    if (log.is_empty() && !has_headerless_row) has_headerless_row = is_headerless_row(line.text);
-    parser->feed(line);
+    if (see) see(line.text);
+    parser.feed(line);
   }
-  parser->end();
-  if (log.is_empty()) return has_headerless_row ? without_header(path) : nothing_in(path);
+  parser.end();
+  if (log.is_empty()) return nothing_in(path, format.program);
   log.note("nul_bytes", lines.first_nul(), lines.nul_lines());
   log.note("long_line", lines.first_long(), lines.long_lines());
   log.finish(source);
@@ -119,6 +111,23 @@ Result<Source> read_log(Layout layout, const char* format, ByteStream& stream, c
   source.compressed = stream.is_compressed();
   source.bytes = lines.bytes();
   source.trace.strings.seal();
+  return source;
+}
+
+Result<Source> read_log(Layout layout, const char* format, ByteStream& stream, const std::string& path,
+                        const Progress& progress) {
+  LogBuilder log;
+  std::unique_ptr<Parser> parser;
+  if (layout == Layout::bundle) {
+    parser = std::make_unique<BundleParser>(log);
+  } else {
+    parser = parser_of(layout, log);
+  }
+  bool has_headerless_row = false;
+  auto source = read_lines(log, *parser, {format, "nvidia-smi"}, stream, path, progress, [&](std::string_view line) {
+    if (log.is_empty() && !has_headerless_row) has_headerless_row = is_headerless_row(line);
+  });
+  if (!source && has_headerless_row) return without_header(path);
   return source;
 }
 
