@@ -105,8 +105,9 @@ std::string percent_text(std::int64_t percent) {
 
 void add_device_log_facts(FactLines& facts, const Source& source) {
   const DeviceLog& log = *source.device_log;
-  facts.add(tr("Content"), tr("values of GPUs that another tool printed; `vramscope status --from FILE` judges them, `vramscope "
-                              "watch --replay FILE` tells what happened"));
+  facts.add(tr("Content"),
+            tr("values of GPUs that another tool printed; `vramscope status --from FILE` judges them, `vramscope "
+               "watch --replay FILE` tells what happened"));
   if (!log.driver_version.empty()) facts.add(tr("Driver"), printable(log.driver_version));
   if (!log.cuda_version.empty()) facts.add(tr("CUDA"), printable(log.cuda_version));
   facts.add(tr("Moments"), moments_text(log));
