@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "monitor/growth_watch.h"
+#include "analysis/growth_watch.h"
 #include "monitor/recent_mean.h"
 #include "monitor/series_history.h"
 #include "sampling/live_sample.h"

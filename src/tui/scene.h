@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/growth_watch.h"
 #include "model/alert.h"
 #include "model/verdict.h"
-#include "monitor/growth_watch.h"
 #include "sampling/live_sample.h"
 #include "tui/plot_history.h"
 #include "tui/setup.h"

@@ -1,4 +1,4 @@
-#include "monitor/growth_watch.h"
+#include "analysis/growth_watch.h"
 
 #include <gtest/gtest.h>
 

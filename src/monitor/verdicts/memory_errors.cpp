@@ -1,4 +1,5 @@
 // Errors of the memory itself (ECC), and rows or pages to be replaced.
+#include "rules/memory_faults.h"
 #include "text/catalogue.h"
 #include "verdict_table.h"
 
@@ -6,35 +7,8 @@ namespace vramscope {
 
 namespace {
 
-struct Sign {
-  Metric metric;
-  Severity severity;
-  const char* title;
-  const char* fix;
-  const char* fix_elsewhere;  // where NVIDIA's tools do not reach
-};
-
-// One verdict a device: the first that fits leads, the others are evidence.
-constexpr Sign kSigns[] = {
-    {Metric::remapped_rows_failure, Severity::error, N_("GPU {gpu}: a bad row of its memory could not be replaced"),
-     N_("Take the card out of use and have it replaced."), N_("Take the card out of use and have it replaced.")},
-    {Metric::ecc_errors_uncorrected_volatile_total, Severity::error,
-     N_("GPU {gpu}: errors in its memory that could not be corrected"),
-     N_("Results since the last reset may be wrong. End what runs there, reset the GPU (`sudo nvidia-smi --gpu-reset "
-        "-i "
-        "{gpu}`) and check whether they come again; then have the card replaced."),
-     N_("Results since the driver was loaded may be wrong. End what runs there, restart the machine and check whether "
-        "they come again; then have the card replaced.")},
-    {Metric::remapped_rows_pending, Severity::warning, N_("GPU {gpu}: a row of its memory waits to be replaced"),
-     N_("Reset the GPU when nothing runs there: `sudo nvidia-smi --gpu-reset -i {gpu}`."),
-     N_("Reset the GPU or restart the machine when nothing runs there.")},
-    {Metric::retired_pages_pending, Severity::warning, N_("GPU {gpu}: a page of its memory waits to be retired"),
-     N_("Reset the GPU or restart the machine when nothing runs there."),
-     N_("Reset the GPU or restart the machine when nothing runs there.")},
-};
-
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
-  for (const Sign& sign : kSigns) {
+  for (const MemoryFault& sign : memory_faults()) {
     if (device.number(sign.metric).value_or(0) <= 0) continue;
     Verdict verdict = about_device(input.sample, device, "memory-errors", sign.severity);
     Finding& finding = verdict.finding;

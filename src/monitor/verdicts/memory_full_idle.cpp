@@ -1,15 +1,13 @@
 // Memory full while the GPU does little: for 30 s of looking, or, seen once, as a hint.
 #include <cmath>
 
+#include "analysis/device_limits.h"
 #include "text/catalogue.h"
 #include "verdict_table.h"
 
 namespace vramscope {
 
 namespace {
-
-constexpr double kFull = 0.9;
-constexpr std::int64_t kIdlePercent = 20;
 
 void explain(Finding& finding, bool is_sure) {
   finding.title = N_("GPU {gpu}: the memory is full and the GPU does little");
@@ -32,7 +30,7 @@ void explain(Finding& finding, bool is_sure) {
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
   const auto share = used_share(device);
   const auto busy_now = device.number(Metric::utilization_gpu);
-  if (device.is_lost || !share || *share <= kFull || !busy_now) return;
+  if (device.is_lost || !share || *share <= kFullShare || !busy_now) return;
   const DeviceHistory* history = history_of(input, device);
   if (history == nullptr) return;
   const auto busy = history->utilisation.window();
@@ -41,7 +39,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   if (!is_long && *busy_now >= kIdlePercent) return;
   // It must have been full all the while.
   const auto used = history->memory_used.range_since(busy->since_ns);
-  if (!used || static_cast<double>(used->first) <= kFull * static_cast<double>(*usable_bytes(device))) return;
+  if (!used || static_cast<double>(used->first) <= kFullShare * static_cast<double>(*usable_bytes(device))) return;
   Verdict verdict =
       about_device(input.sample, device, "memory-full-idle", is_long ? Severity::warning : Severity::info);
   Finding& finding = verdict.finding;

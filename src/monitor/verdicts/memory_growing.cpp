@@ -6,8 +6,6 @@ namespace vramscope {
 
 namespace {
 
-constexpr std::int64_t kSoonNs = 1'200'000'000'000;  // 20 minutes
-
 // The process on the device that grows most; null when none does.
 const HolderHistory* grower(const Monitor& monitor, std::string_view uuid) {
   const HolderHistory* found = nullptr;
@@ -40,7 +38,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
   if (!device_grows && holder == nullptr) return;
   const Growth& growth = holder != nullptr ? holder->growth.growth() : history->growth.growth();
   const auto until_full = input.monitor.time_until_full_ns(*history);
-  const bool is_soon = until_full && *until_full <= kSoonNs;
+  const bool is_soon = until_full && *until_full <= kSoonFullNs;
   const Severity severity = is_soon                                  ? Severity::error
                             : until_full && *until_full > kFarAwayNs ? Severity::info
                                                                      : Severity::warning;

@@ -1,4 +1,5 @@
 // Memory above 90 %: one more batch, or a longer one, may not fit.
+#include "analysis/device_limits.h"
 #include "text/catalogue.h"
 #include "verdict_table.h"
 
@@ -6,11 +7,9 @@ namespace vramscope {
 
 namespace {
 
-constexpr double kHigh = 0.9;
-
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
   const auto share = used_share(device);
-  if (device.is_lost || !share || *share <= kHigh || has_mig_devices(input.sample, device)) return;
+  if (device.is_lost || !share || *share <= kFullShare || has_mig_devices(input.sample, device)) return;
   Verdict verdict = about_device(input.sample, device, "memory-high", Severity::warning);
   Finding& finding = verdict.finding;
   const std::int64_t used = *device.number(Metric::memory_used);

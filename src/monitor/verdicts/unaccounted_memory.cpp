@@ -1,18 +1,11 @@
 // Memory in use that no visible process accounts for.
-#include <algorithm>
-
+#include "analysis/device_limits.h"
 #include "text/catalogue.h"
 #include "verdict_table.h"
 
 namespace vramscope {
 
 namespace {
-
-// What the driver itself takes: some hundred MiB, more on large cards.
-std::int64_t expected_bytes(std::int64_t total) {
-  constexpr std::int64_t kLeast = 1LL << 30;
-  return std::max(kLeast, total / 50);
-}
 
 void judge_device(const VerdictInput& input, const DeviceSample& device, std::vector<Verdict>& verdicts) {
   const auto used = device.number(Metric::memory_used);
@@ -31,7 +24,7 @@ void judge_device(const VerdictInput& input, const DeviceSample& device, std::ve
     if (host != nullptr && host->presence == Presence::absent) ++foreign;
   }
   const std::int64_t missing = *used - held;
-  if (missing <= expected_bytes(*total)) return;
+  if (missing <= driver_bytes(*total)) return;
   Verdict verdict = about_device(input.sample, device, "unaccounted-memory", Severity::warning);
   Finding& finding = verdict.finding;
   finding.confidence = 0.7;

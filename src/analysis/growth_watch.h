@@ -30,7 +30,8 @@ struct Growth {
   bool has_fallen = false;
 };
 
-// A device that is full later than this needs nobody's attention now.
+// A device that is full sooner than this needs somebody now; one that is full later than that, nobody's attention.
+inline constexpr std::int64_t kSoonFullNs = 1'200'000'000'000;  // 20 minutes
 inline constexpr std::int64_t kFarAwayNs = 7 * 24 * 3600LL * 1'000'000'000;
 
 class GrowthWatch {
