@@ -23,8 +23,10 @@
 
 namespace vramscope {
 
-void add_input_options(CLI::App& app, InputOptions& options) {
-  app.add_option("FILE", options.files, tr("Files to read; - is standard input"))->required()->type_name("");
+void add_input_options(CLI::App& app, InputOptions& options, Files files) {
+  app.add_option("FILE", options.files, tr("Files to read; - is standard input"))
+      ->required(files == Files::required)
+      ->type_name("");
   app.add_flag("--json", options.json_flag, tr("Print JSON for machines"));
   add_choice(app, "--format", options.format, {"text", "json"}, tr("text or json; --json is the same as --format json"))
       ->type_name("text|json");

@@ -21,8 +21,9 @@ struct InputOptions {
   bool is_list() const { return files.size() > 1; }
 };
 
-// FILE… (at least one), --json, --format text|json.
-void add_input_options(CLI::App& app, InputOptions& options);
+// FILE… (at least one, unless the verb can do without), --json, --format text|json.
+enum class Files { required, optional };
+void add_input_options(CLI::App& app, InputOptions& options, Files files = Files::required);
 
 // What could be read of the files.
 struct Loaded {

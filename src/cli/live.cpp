@@ -29,19 +29,27 @@ Error duration_error(std::string_view option, std::string_view word) {
                       fmt::arg("option", option), fmt::arg("word", printable(word)))};
 }
 
-void add_live_options(CLI::App& app, LiveOptions& options) {
+void add_device_option(CLI::App& app, LiveOptions& options) {
   std::vector<std::string> devices{"nvml", "drm"};
   for (const std::string_view name : sim::built_in_names()) devices.push_back("sim:" + std::string(name));
   suggest(app.add_option("--device", options.device,
                          tr("Which devices: nvml (NVIDIA), drm (AMD, Intel, nouveau), or sim:NAME to play a scenario "
                             "(docs/scenarios.md); without it all there are")),
           devices);
-  app.add_option("--replay,--from", options.replay,
-                 tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))
-      ->type_name(tr("FILE"));
+}
+
+void add_speed_option(CLI::App& app, LiveOptions& options) {
   suggest(app.add_option("--speed", options.speed,
                          tr("How fast to play: 1, 60, max; without it a scenario at 1, a recording or log at max")),
           {"1", "60", "max"});
+}
+
+void add_live_options(CLI::App& app, LiveOptions& options) {
+  add_device_option(app, options);
+  app.add_option("--replay,--from", options.replay,
+                 tr("Play a recording (.vrs) or a log of nvidia-smi in place of devices"))
+      ->type_name(tr("FILE"));
+  add_speed_option(app, options);
 }
 
 namespace {

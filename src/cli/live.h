@@ -20,6 +20,9 @@ struct LiveOptions {
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
+// --device and --speed alone.
+void add_device_option(CLI::App& app, LiveOptions& options);
+void add_speed_option(CLI::App& app, LiveOptions& options);
 
 // "500ms", "30s", "5m", "2h", "1d"; a plain number is seconds. Empty when it is none, or not above 0.
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);

@@ -6,6 +6,7 @@
 #include "fmt/args.h"
 #include "fmt/format.h"
 #include "report/json.h"
+#include "report/seen_devices.h"
 #include "text/catalogue.h"
 #include "text/format.h"
 
@@ -212,6 +213,7 @@ std::string findings_json(const Case& input, const Verdicts& verdicts) {
     json.end_object();
   }
   json.end_array();
+  write_seen_devices(json, input);
   json.end_object();
   return json.text();
 }

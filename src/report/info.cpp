@@ -161,7 +161,7 @@ std::string memory_source_text(const Source& source) {
   if (const std::string table = memory_facts_table(source); !table.empty()) text += "\n" + table;
   // A log of nvidia-smi may tell some two hundred fields; the JSON has them all.
   constexpr std::size_t kMostFields = 16;
-  const bool is_short = !source.device_log || source.events_by_category.size() <= kMostFields;
+  const bool is_short = !is_log_of_devices(source) || source.events_by_category.size() <= kMostFields;
   if (!source.events_by_category.empty() && is_short) text += "\n" + categories_table(source);
   if (!source.trouble.empty()) text += "\n" + trouble_table(source);
   return text;

@@ -44,46 +44,6 @@ std::string text_of(const DeviceLog& log, const LogDevice& device, Metric metric
   return {};
 }
 
-std::string clock_text(const DeviceLog& log) {
-  switch (log.clock) {
-    case LogClock::none:
-      return tr("none in the log: moments are numbers of samples");
-    case LogClock::local:
-      return tr("the machine's own, its time zone not told; shown as UTC");
-    case LogClock::zoned:
-      return tr("with its time zone");
-    case LogClock::time_of_day:
-      return tr("times of day without a date");
-  }
-  return {};
-}
-
-const char* clock_word(LogClock clock) {
-  switch (clock) {
-    case LogClock::none:
-      return "none";
-    case LogClock::local:
-      return "local";
-    case LogClock::zoned:
-      return "zoned";
-    case LogClock::time_of_day:
-      return "time_of_day";
-  }
-  return "none";
-}
-
-std::string moments_text(const DeviceLog& log) {
-  std::string text = counted(NN_("{count} moment", "{count} moments"), std::int64_t{log.moments});
-  if (!log.time_ns.empty()) {
-    text += filled(tr(" over {time}"),
-                   fmt::arg("time", format_duration(subtract_bytes(log.time_ns.back(), log.time_ns[0]))));
-  }
-  if (!log.time_ns.empty() && log.clock != LogClock::time_of_day) {
-    text += filled(tr(", until {date}"), fmt::arg("date", format_utc(log.time_ns.back())));
-  }
-  return text;
-}
-
 std::string device_name(const DeviceLog& log, std::size_t place) {
   const LogDevice& device = log.devices[place];
   if (!device.parent) return fmt::format("{}", shown_index(log, place));
@@ -103,6 +63,46 @@ std::string percent_text(std::int64_t percent) {
 
 }  // namespace
 
+std::string log_clock_text(const DeviceLog& log) {
+  switch (log.clock) {
+    case LogClock::none:
+      return tr("none in the log: moments are numbers of samples");
+    case LogClock::local:
+      return tr("the machine's own, its time zone not told; shown as UTC");
+    case LogClock::zoned:
+      return tr("with its time zone");
+    case LogClock::time_of_day:
+      return tr("times of day without a date");
+  }
+  return {};
+}
+
+const char* log_clock_word(LogClock clock) {
+  switch (clock) {
+    case LogClock::none:
+      return "none";
+    case LogClock::local:
+      return "local";
+    case LogClock::zoned:
+      return "zoned";
+    case LogClock::time_of_day:
+      return "time_of_day";
+  }
+  return "none";
+}
+
+std::string log_moments_text(const DeviceLog& log) {
+  std::string text = counted(NN_("{count} moment", "{count} moments"), std::int64_t{log.moments});
+  if (!log.time_ns.empty()) {
+    text += filled(tr(" over {time}"),
+                   fmt::arg("time", format_duration(subtract_bytes(log.time_ns.back(), log.time_ns[0]))));
+  }
+  if (!log.time_ns.empty() && log.clock != LogClock::time_of_day) {
+    text += filled(tr(", until {date}"), fmt::arg("date", format_utc(log.time_ns.back())));
+  }
+  return text;
+}
+
 void add_device_log_facts(FactLines& facts, const Source& source) {
   const DeviceLog& log = *source.device_log;
   facts.add(tr("Content"),
@@ -110,8 +110,8 @@ void add_device_log_facts(FactLines& facts, const Source& source) {
                "watch --replay FILE` tells what happened"));
   if (!log.driver_version.empty()) facts.add(tr("Driver"), printable(log.driver_version));
   if (!log.cuda_version.empty()) facts.add(tr("CUDA"), printable(log.cuda_version));
-  facts.add(tr("Moments"), moments_text(log));
-  facts.add(tr("Clock"), clock_text(log));
+  facts.add(tr("Moments"), log_moments_text(log));
+  facts.add(tr("Clock"), log_clock_text(log));
   if (log.untimed_moments > 0) facts.add(tr("Without a time"), format_count(log.untimed_moments));
   if (log.is_date_order_assumed) facts.add(tr("Dates"), tr("taken as month, day, year"));
   if (!log.tells_processes.empty() &&
@@ -156,7 +156,7 @@ void write_device_log_facts(JsonWriter& json, const Source& source) {
   json.member("kind", "device_log").key("device_log").begin_object();
   json.key("parts").begin_array();
   for (const std::string& part : log.parts) json.value(std::string_view(part));
-  json.end_array().member("clock", clock_word(log.clock)).member("moments", std::int64_t{log.moments});
+  json.end_array().member("clock", log_clock_word(log.clock)).member("moments", std::int64_t{log.moments});
   json.member("untimed_moments", log.untimed_moments).member("date_order_assumed", log.is_date_order_assumed);
   json.member("driver_version", std::string_view(log.driver_version));
   json.member("cuda_version", std::string_view(log.cuda_version));

@@ -159,7 +159,7 @@ void write_snapshot_facts(JsonWriter& json, const MemoryState& state) {
 }  // namespace
 
 void add_memory_facts(FactLines& facts, const Source& source) {
-  if (source.device_log) return add_device_log_facts(facts, source);
+  if (is_log_of_devices(source)) return add_device_log_facts(facts, source);
   switch (kind_of(source)) {
     case SourceKind::snapshot:
       return add_snapshot_facts(facts, source);
@@ -173,7 +173,7 @@ void add_memory_facts(FactLines& facts, const Source& source) {
 }
 
 std::string memory_facts_table(const Source& source) {
-  if (source.device_log) return device_log_table(source);
+  if (is_log_of_devices(source)) return device_log_table(source);
   if (!source.memory_state) return {};
   TextTable table;
   table.columns = {{tr("Device"), Align::left},
@@ -193,7 +193,7 @@ std::string memory_facts_table(const Source& source) {
 }
 
 void write_memory_facts(JsonWriter& json, const Source& source) {
-  if (source.device_log) return write_device_log_facts(json, source);
+  if (is_log_of_devices(source)) return write_device_log_facts(json, source);
   switch (kind_of(source)) {
     case SourceKind::snapshot:
       json.member("kind", "snapshot");

@@ -6,6 +6,7 @@
 #include "report/memory_log.h"
 #include "report/paths.h"
 #include "report/phrases.h"
+#include "report/source_kind.h"
 #include "report/thin_levels.h"
 #include "text/curve.h"
 #include "text/table.h"
@@ -153,7 +154,7 @@ std::string timeline_text(const Source& source) {
   const CategoryTimeline& timeline = *source.memory_timeline;
   const TimelineFacts facts = measure_timeline(timeline);
   std::string text = paint(shown_path(source.path), Colour::bold) + "  ";
-  if (facts.total.empty() && source.device_log) {
+  if (facts.total.empty() && is_log_of_devices(source)) {
     return wrap(text + tr("a log of devices that does not tell memory in use"), line_columns(), 0, 2);
   }
   if (facts.total.empty()) return wrap(text + tr("memory timeline without a point"), line_columns(), 0, 2);

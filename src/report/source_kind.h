@@ -19,4 +19,9 @@ inline bool is_recording_of_devices(const Source& source) {
   return source.format == "recording";
 }
 
+// What nvidia-smi or an imitation of it printed.
+inline bool is_log_of_devices(const Source& source) {
+  return source.device_log.has_value() && !is_recording_of_devices(source);
+}
+
 }  // namespace vramscope

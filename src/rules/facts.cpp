@@ -111,4 +111,44 @@ const std::vector<ExplainedOom>& Facts::ooms() {
   return *ooms_;
 }
 
+const DeviceLog& Facts::device_log() const {
+  static const DeviceLog kNoLog;
+  return source_.device_log ? *source_.device_log : kNoLog;
+}
+
+const LogWeights& Facts::log_weights() {
+  if (!log_weights_) log_weights_ = vramscope::log_weights(device_log());
+  return *log_weights_;
+}
+
+const DeviceWindows& Facts::device_windows() {
+  if (!device_windows_) device_windows_ = vramscope::device_windows(device_log(), log_weights());
+  return *device_windows_;
+}
+
+const std::vector<ClockUse>& Facts::clock_use() {
+  if (!clock_use_) clock_use_ = vramscope::clock_use(device_log(), log_weights());
+  return *clock_use_;
+}
+
+const std::vector<LinkUse>& Facts::link_use() {
+  if (!link_use_) link_use_ = vramscope::link_use(device_log());
+  return *link_use_;
+}
+
+const LogGrowths& Facts::log_growth() {
+  if (!log_growth_) log_growth_ = vramscope::log_growth(device_log());
+  return *log_growth_;
+}
+
+const UnaccountedMemories& Facts::unaccounted_memory() {
+  if (!unaccounted_memory_) unaccounted_memory_ = vramscope::unaccounted_memory(device_log());
+  return *unaccounted_memory_;
+}
+
+const DeviceJobs& Facts::device_jobs() {
+  if (!device_jobs_) device_jobs_ = vramscope::device_jobs(device_log());
+  return *device_jobs_;
+}
+
 }  // namespace vramscope

@@ -5,15 +5,22 @@
 #include <vector>
 
 #include "analysis/allocator_replay.h"
+#include "analysis/clock_use.h"
 #include "analysis/copies.h"
+#include "analysis/device_jobs.h"
+#include "analysis/device_windows.h"
 #include "analysis/gradients.h"
 #include "analysis/graphs.h"
 #include "analysis/growth.h"
+#include "analysis/link_use.h"
 #include "analysis/loader.h"
+#include "analysis/log_growth.h"
+#include "analysis/log_weights.h"
 #include "analysis/memory_pairs.h"
 #include "analysis/oom_cause.h"
 #include "analysis/segment_use.h"
 #include "analysis/step_ranges.h"
+#include "analysis/unaccounted_memory.h"
 #include "model/source.h"
 
 namespace vramscope {
@@ -62,6 +69,16 @@ class Facts {
   // Entries of a snapshot's logs and messages, in file order.
   const std::vector<ExplainedOom>& ooms();
 
+  // A log or a recording of devices; of a source without one it is empty.
+  const DeviceLog& device_log() const;
+  const LogWeights& log_weights();
+  const DeviceWindows& device_windows();
+  const std::vector<ClockUse>& clock_use();
+  const std::vector<LinkUse>& link_use();
+  const LogGrowths& log_growth();
+  const UnaccountedMemories& unaccounted_memory();
+  const DeviceJobs& device_jobs();
+
  private:
   const Case* input_ = nullptr;
   const Source& source_;
@@ -75,6 +92,13 @@ class Facts {
   std::optional<CopyUse> copies_;
   std::optional<std::vector<AllocatorFacts>> allocators_;
   std::optional<std::vector<ExplainedOom>> ooms_;
+  std::optional<LogWeights> log_weights_;
+  std::optional<DeviceWindows> device_windows_;
+  std::optional<std::vector<ClockUse>> clock_use_;
+  std::optional<std::vector<LinkUse>> link_use_;
+  std::optional<LogGrowths> log_growth_;
+  std::optional<UnaccountedMemories> unaccounted_memory_;
+  std::optional<DeviceJobs> device_jobs_;
 };
 
 }  // namespace vramscope

@@ -12,6 +12,7 @@ namespace vramscope {
 namespace {
 
 const char* other_kind(Inputs inputs) {
+  if (inputs.has(Input::device_samples)) return N_("It is about logs and recordings of devices.");
   const bool snapshot = inputs.has(Input::snapshot);
   const bool log = inputs.has(Input::samples) || inputs.has(Input::messages);
   if (inputs.has(Input::trace)) {
@@ -30,6 +31,7 @@ Inputs inputs_of(const Source& source) {
   if (source.memory_state) inputs = inputs | Input::snapshot;
   if (!source.allocator_stats.empty()) inputs = inputs | Input::samples;
   if (!source.out_of_memory.empty()) inputs = inputs | Input::messages;
+  if (source.device_log) inputs = inputs | Input::device_samples;
   const bool has_events = source.trace.spans.size() > 0 || source.trace.memory.size() > 0;
   if (has_events || (inputs.bits == 0 && !source.memory_timeline)) inputs = inputs | Input::trace;
   return inputs;

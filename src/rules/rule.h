@@ -18,10 +18,11 @@ struct Verdicts {
 
 // What a source can hold that rules look at.
 enum class Input : std::uint8_t {
-  trace = 1,     // events of a profiler; also of a source that holds nothing else
-  snapshot = 2,  // Source::memory_state
-  samples = 4,   // Source::allocator_stats
-  messages = 8,  // Source::out_of_memory
+  trace = 1,            // events of a profiler; also of a source that holds nothing else
+  snapshot = 2,         // Source::memory_state
+  samples = 4,          // Source::allocator_stats
+  messages = 8,         // Source::out_of_memory
+  device_samples = 16,  // Source::device_log
 };
 struct Inputs {
   std::uint8_t bits = 0;

@@ -8,24 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "recording/device_series.h"
 #include "recording/writer.h"
 #include "sampling/live_sample.h"
 #include "system/host.h"
 
 namespace vramscope {
-
-// Names of series that are not of the metric table.
-inline constexpr std::string_view kSeriesSmShare = "process.sm";
-inline constexpr std::string_view kSeriesMemoryShare = "process.memory";
-inline constexpr std::string_view kSeriesEncoderShare = "process.encoder";
-inline constexpr std::string_view kSeriesDecoderShare = "process.decoder";
-inline constexpr std::string_view kSeriesUsed = "memory.used";
-inline constexpr std::string_view kSeriesAllocatorReserved = "allocator.reserved";    // bytes
-inline constexpr std::string_view kSeriesAllocatorAllocated = "allocator.allocated";  // bytes
-inline constexpr std::string_view kSeriesAllocatorActive = "allocator.active";        // bytes
-inline constexpr std::string_view kSeriesCpu = "cpu";                                 // percent of a core
-inline constexpr std::string_view kSeriesRss = "rss";                                 // bytes
-inline constexpr std::string_view kSeriesState = "state";  // the letter's code; R stands for S and I too
 
 // What the host tells of a process is written this often, and when its state changes.
 inline constexpr std::int64_t kHostRhythmNs = 10'000'000'000;

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "recording/device_series.h"
 #include "recording/playback.h"
 #include "recording/reader.h"
 #include "sampling/recorder.h"
@@ -19,24 +20,6 @@ using recording::SeriesId;
 using recording::SubjectId;
 using recording::SubjectKind;
 using recording::Validity;
-
-ValueState state_of(Validity validity) {
-  switch (validity) {
-    case Validity::known:
-      return ValueState::known;
-    case Validity::not_supported:
-      return ValueState::not_supported;
-    case Validity::no_permission:
-      return ValueState::no_permission;
-    case Validity::failed:
-      return ValueState::failed;
-    case Validity::lost:
-      return ValueState::lost;
-    case Validity::missing:
-      break;
-  }
-  return ValueState::not_supported;
-}
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;

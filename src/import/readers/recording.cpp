@@ -1,5 +1,5 @@
-// Our own recordings (.vrs): what `vramscope watch --record` keeps. Memory in use by GPU over time; names, counts and
-// damage for `info`. Playing one back as devices is src/sampling's.
+// Our own recordings (.vrs): what `vramscope watch --record` keeps. A log of devices and memory in
+// use by GPU over time; names, counts and damage for `info`. Playing one back as devices is src/sampling's.
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -7,6 +7,7 @@
 
 #include "import/device_timeline.h"
 #include "import/reader.h"
+#include "import/readers/recording/recorded_log.h"
 #include "reader_table.h"
 #include "recording/chunk_reader.h"
 #include "recording/reader.h"
@@ -71,17 +72,20 @@ struct Gpu {
 
 class Contents : public recording::Visitor {
  public:
-  void on_subject(SubjectId id, recording::SubjectKind kind, std::string_view /*key*/, SubjectId parent) override {
+  void on_subject(SubjectId id, recording::SubjectKind kind, std::string_view key, SubjectId parent) override {
+    log_.add_subject(id, kind, key, parent);
     if (kind != recording::SubjectKind::device) return;
     gpus_[id].is_part = gpus_.count(parent) != 0;
   }
   void on_attribute(SubjectId subject, std::string_view name, std::string_view value) override {
+    log_.set_attribute(subject, name, value);
     const auto gpu = gpus_.find(subject);
     if (gpu == gpus_.end()) return;
     if (name == "name") gpu->second.name = std::string(value);
     if (name == "index") std::from_chars(value.data(), value.data() + value.size(), gpu->second.index);
   }
   void on_series(SeriesId id, SubjectId subject, std::string_view metric, std::string_view /*unit*/) override {
+    log_.add_series(id, subject, metric);
     const auto [place, is_new] = metrics_.try_emplace(std::string(metric), 0);
     series_[id] = {&place->second, subject, metric};
     if (gpus_.count(subject) == 0 || gpus_[subject].is_part) return;
@@ -96,6 +100,7 @@ class Contents : public recording::Visitor {
     if (recording::is_plausible_time(event.time_ns)) take_time(event.time_ns);
   }
   void on_samples(const std::vector<recording::Sample>& samples) override {
+    log_.add_samples(samples, offset_ns_);
     std::map<std::int64_t, std::map<SubjectId, std::int64_t>> moments;
     for (const recording::Sample& sample : samples) {
       if (!recording::is_plausible_time(sample.time_ns)) continue;
@@ -122,6 +127,7 @@ class Contents : public recording::Visitor {
     for (const auto& [metric, count] : metrics_) source.events_by_category.push_back({metric, count});
     source.start_ns = start_ns_;
     source.end_ns = end_ns_;
+    source.device_log = log_.take();
     if (used_.empty()) return;
     source.memory_timeline = used_.take(
         [&](DeviceTimeline::Key gpu) { return "GPU " + std::to_string(gpus_[static_cast<SubjectId>(gpu)].index); });
@@ -147,6 +153,7 @@ class Contents : public recording::Visitor {
   std::int64_t offset_ns_ = 0;
   std::optional<std::int64_t> start_ns_, end_ns_;
   DeviceTimeline used_;
+  recorded::RecordedLog log_;
 };
 
 bool claims(const Head& head) {
