@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace vramscope {
 
 std::string_view TextArena::store(std::string_view text) {
@@ -25,21 +27,33 @@ std::string_view TextArena::store(std::string_view text) {
   return stored;
 }
 
-StringPool::StringPool() {
+struct StringPool::Index {
+  absl::flat_hash_map<std::string_view, StringId> ids;
+};
+
+StringPool::StringPool() : ids_(std::make_unique<Index>()) {
   texts_.emplace_back();
-  ids_.emplace(std::string_view(), 0);
+  ids_->ids.emplace(std::string_view(), 0);
 }
 
+StringPool::StringPool(StringPool&&) noexcept = default;
+StringPool& StringPool::operator=(StringPool&&) noexcept = default;
+StringPool::~StringPool() = default;
+
 StringId StringPool::intern(std::string_view text) {
-  const auto found = ids_.find(text);
-  if (found != ids_.end()) return found->second;
+  const auto found = ids_->ids.find(text);
+  if (found != ids_->ids.end()) return found->second;
   return intern_stable(own_.store(text));
 }
 
 StringId StringPool::intern_stable(std::string_view text) {
-  const auto [slot, is_new] = ids_.try_emplace(text, static_cast<StringId>(texts_.size()));
+  const auto [slot, is_new] = ids_->ids.try_emplace(text, static_cast<StringId>(texts_.size()));
   if (is_new) texts_.push_back(text);
   return slot->second;
+}
+
+void StringPool::seal() {
+  ids_ = std::make_unique<Index>();
 }
 
 }  // namespace vramscope

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-
 namespace vramscope {
 
 using StringId = std::uint32_t;
@@ -30,13 +28,16 @@ class TextArena {
 class StringPool {
  public:
   StringPool();
+  StringPool(StringPool&&) noexcept;
+  StringPool& operator=(StringPool&&) noexcept;
+  ~StringPool();
 
   // Copies the text when it is new.
   StringId intern(std::string_view text);
   // Keeps the view when it is new: `text` must live in an arena that adopt() takes over later.
   StringId intern_stable(std::string_view text);
   // No text comes in after this; gives the memory of the index back, which is as large as the names themselves.
-  void seal() { absl::flat_hash_map<std::string_view, StringId>().swap(ids_); }
+  void seal();
   void adopt(TextArena arena) { arenas_.push_back(std::move(arena)); }
 
   std::string_view view(StringId id) const { return texts_[id]; }
@@ -46,7 +47,8 @@ class StringPool {
   TextArena own_;
   std::vector<TextArena> arenas_;
   std::vector<std::string_view> texts_;
-  absl::flat_hash_map<std::string_view, StringId> ids_;
+  struct Index;  // in the .cpp: half of all files include this one, and a hash map's header takes them a second each
+  std::unique_ptr<Index> ids_;
 };
 
 }  // namespace vramscope
