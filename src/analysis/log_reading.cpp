@@ -45,7 +45,12 @@ std::string last_text(const DeviceLog& log, const LogDevice& device, Metric metr
 }
 
 std::optional<std::int64_t> usable_bytes(const LogDevice& device) {
-  const auto total = last_known(device, Metric::memory_total);
+  auto total = last_known(device, Metric::memory_total);
+  if (!total) {
+    const auto used = last_known(device, Metric::memory_used);
+    const auto free = last_known(device, Metric::memory_free);
+    if (used && free) total = add_bytes(*used, *free);
+  }
   if (!total || *total <= 0) return std::nullopt;
   const std::int64_t usable = subtract_bytes(*total, last_known(device, Metric::memory_reserved).value_or(0));
   return usable > 0 ? std::optional(usable) : std::nullopt;

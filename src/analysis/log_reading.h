@@ -39,7 +39,8 @@ std::optional<KnownRange> known_range(const LogDevice& device, Metric metric);
 std::optional<std::int64_t> last_known(const LogDevice& device, Metric metric);
 std::string last_text(const DeviceLog& log, const LogDevice& device, Metric metric);
 
-// What of its memory the device can give, as far as the log ever tells: total without what the driver reserves.
+// What of its memory the device can give, as far as the log ever tells: total without what the driver reserves, or what
+// is used and free together.
 std::optional<std::int64_t> usable_bytes(const LogDevice& device);
 
 bool has_mig_devices(const DeviceLog& log, std::size_t place);

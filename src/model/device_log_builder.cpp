@@ -41,7 +41,8 @@ void DeviceLogBuilder::add_run(std::uint32_t device, Metric metric, ValueState s
 
 void DeviceLogBuilder::set(std::uint32_t device, Metric metric, ValueState state, std::int64_t value) {
   if (info_of(metric).unit == MetricUnit::text) return;
-  add_run(device, metric, state, state == ValueState::known ? value : 0);
+  const bool has_number = state == ValueState::known || state == ValueState::failed;
+  add_run(device, metric, state, has_number ? value : 0);
 }
 
 void DeviceLogBuilder::set_text(std::uint32_t device, Metric metric, std::string_view text) {

@@ -21,7 +21,7 @@ class DeviceLogBuilder {
   // The new device's place in DeviceLog::devices.
   std::uint32_t add_device(LogDevice device);
   LogDevice& device(std::uint32_t at) { return log_.devices[at]; }
-  // Any metric that is no text; of a state but known the value is 0.
+  // Any metric that is no text. `value`: the number, or, of a failed one, the driver's error code.
   void set(std::uint32_t device, Metric metric, ValueState state, std::int64_t value);
   void set_text(std::uint32_t device, Metric metric, std::string_view text);
 

@@ -174,11 +174,27 @@ TEST(RuleGpuLost, TellsSinceWhen) {
   }
 }
 
+TEST(RuleGpuLost, TellsThatAResetIsNeeded) {
+  LogMaker told;
+  told.moment();
+  told.busy(0, 0);
+  told.builder().set(0, Metric::temperature_gpu, ValueState::failed, 16);
+  LogMaker named;
+  named.moment();
+  named.set(0, Metric::gpu_recovery_action, 1);
+  for (const Source& source : {told.take(), named.take()}) {
+    const Verdicts verdicts = judge_log("gpu-lost", source);
+    ASSERT_EQ(verdicts.findings.size(), 1U);
+    EXPECT_STREQ(verdicts.findings.front().title, "GPU {gpu} needs a reset");
+  }
+}
+
 TEST(RuleGpuLost, IsSilentWhereValuesAreMerelyMissing) {
   LogMaker log;
   log.moment();
   log.busy(0, 95);
   log.no_value(0, Metric::fan_speed);
+  log.set(0, Metric::gpu_recovery_action, 0);
   log.builder().set(0, Metric::power_draw, ValueState::failed, 999);
   EXPECT_TRUE(is_fine(judge_log("gpu-lost", log.take())));
 }

@@ -72,6 +72,19 @@ TEST(RuleFullButIdle, LooksNotAcrossGaps) {
   EXPECT_TRUE(is_skipped(judge_log(kRule, log.take())));
 }
 
+// Some imitations tell what is free in place of the size.
+TEST(RuleFullButIdle, TakesUsedAndFreeForTheSize) {
+  LogMaker log;
+  log.no_value(0, Metric::memory_total);
+  for (int i = 0; i < 100; ++i) {
+    log.moment();
+    log.used(0, 23 * kTestGib);
+    log.set(0, Metric::memory_free, kTestGib);
+    log.busy(0, 0);
+  }
+  EXPECT_EQ(judge_log(kRule, log.take()).findings.size(), 1U);
+}
+
 TEST(RuleFullButIdle, IsSkippedWithOneMomentOrWithoutSize) {
   LogMaker log;
   pass(log, 1, 23 * kTestGib, 0);

@@ -50,7 +50,8 @@ Wanted wanted_for_rules() {
   using M = Metric;
   Wanted wanted = live_wanted();
   wanted.metrics |= mask_of({M::clocks_max_sm, M::power_default_limit, M::pcie_link_gen_current, M::pcie_link_gen_max,
-                             M::pcie_link_width_current, M::pcie_link_width_max, M::retired_pages_double_bit_count});
+                             M::pcie_link_width_current, M::pcie_link_width_max, M::retired_pages_double_bit_count,
+                             M::gpu_recovery_action});
   return wanted;
 }
 
