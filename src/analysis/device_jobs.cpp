@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "analysis/log_reading.h"
 
@@ -101,11 +102,16 @@ void join_by_memory(const DeviceLog& log, Groups& groups) {
 DeviceJobs device_jobs(const DeviceLog& log) {
   DeviceJobs all;
   std::set<std::int64_t> numbers;
+  std::set<std::string> hosts;
   for (std::size_t at = 0; at < log.devices.size(); ++at) {
     if (log.devices[at].parent) continue;
     ++all.gpus;
     if (!numbers.insert(shown_index(log, at)).second) all.is_of_many_machines = true;
+    if (std::string host = last_text(log, log.devices[at], Metric::hostname); !host.empty()) {
+      hosts.insert(std::move(host));
+    }
   }
+  all.is_of_many_machines = all.is_of_many_machines || hosts.size() > 1;
   if (all.is_of_many_machines || all.gpus < 2) return all;
   Groups groups(log.devices.size());
   if (log.uses.empty()) {

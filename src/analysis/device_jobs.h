@@ -21,7 +21,7 @@ struct DeviceJob {
 struct DeviceJobs {
   std::vector<DeviceJob> jobs;
   std::size_t gpus = 0;              // that are no MIG devices
-  bool is_of_many_machines = false;  // two devices have the same number: nothing is compared then
+  bool is_of_many_machines = false;  // two devices have one number, or hosts differ: nothing is compared then
 };
 
 DeviceJobs device_jobs(const DeviceLog& log);

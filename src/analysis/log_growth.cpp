@@ -25,8 +25,15 @@ struct Watched {
   std::int64_t samples = 0;
 };
 
+// Since the first moment. What no log lasts and no device holds is cut: the watch counts on room for sums.
+std::int64_t watch_time_ns(const DeviceLog& log, std::uint32_t moment) {
+  constexpr std::int64_t kLongestNs = std::int64_t{1} << 60;
+  return std::min(saturating_sub(log.time_ns[moment], log.time_ns[0]), kLongestNs);
+}
+
 void add(Watched& watched, const DeviceLog& log, std::uint32_t moment, std::int64_t bytes, bool is_full) {
-  watched.watch.add(log.time_ns[moment], bytes);
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
+  watched.watch.add(watch_time_ns(log, moment), std::clamp<std::int64_t>(bytes, 0, kMostBytes));
   watched.last = moment;
   ++watched.samples;
   const Growth& growth = watched.watch.growth();
@@ -135,7 +142,7 @@ class Walk {
 
   LogGrowth finished(LogGrowth found, std::size_t device) const {
     found.device = device;
-    found.first = moment_at(log_, found.growth.since_ns);
+    found.first = moment_at(log_, saturating_add(log_.time_ns[0], found.growth.since_ns));
     const std::int64_t silent_ns = saturating_sub(log_.time_ns.back(), log_.time_ns[found.last]);
     found.is_last = silent_ns <= kRhythmNs && watched_of(found).watch.growth().state == GrowthState::growing;
     if (found.is_last) found.until_full_ns = until_full(log_, found);

@@ -146,15 +146,21 @@ ProgressLine::~ProgressLine() {
   if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressLine::update(long long done_bytes, long long total_bytes) {
+bool ProgressLine::is_due() const {
   constexpr long long kFirstMs = 250;  // short work shows nothing
   constexpr long long kRedrawMs = 100;
-  if (!enabled_) return;
   const long long now = now_ms();
-  if (now - start_ms_ < kFirstMs || (drawn_ && now - last_ms_ < kRedrawMs)) return;
-  last_ms_ = now;
+  return enabled_ && now - start_ms_ >= kFirstMs && (!drawn_ || now - last_ms_ >= kRedrawMs);
+}
+
+void ProgressLine::update(long long done_bytes, long long total_bytes) {
+  if (is_due()) update(progress_text(done_bytes, total_bytes));
+}
+
+void ProgressLine::update(const std::string& amount) {
+  if (!is_due()) return;
+  last_ms_ = now_ms();
   drawn_ = true;
-  const std::string amount = progress_text(done_bytes, total_bytes);
   std::size_t columns = window_columns(STDERR_FILENO);
   if (columns == 0) columns = 80;
   const std::size_t taken = display_width(amount) + 3;  // two blanks, and the last column stays free

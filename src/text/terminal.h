@@ -46,8 +46,12 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   // At most ten redraws a second. total 0: only a count is shown.
   void update(long long done_bytes, long long total_bytes);
+  // The same for work that is not counted in bytes: "12 s of 60 s".
+  void update(const std::string& amount);
 
  private:
+  bool is_due() const;
+
   std::string label_;
   bool enabled_ = false;
   bool drawn_ = false;

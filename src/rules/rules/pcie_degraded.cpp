@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturate.h"
 #include "rule_table.h"
 #include "rules/arguments.h"
 #include "rules/device_cases.h"
@@ -23,7 +24,8 @@ double rate_share(const LinkUse& use) {
     share *= static_cast<double>(*use.width) / static_cast<double>(*use.most_width);
   }
   if (use.generation && use.most_generation) {
-    share *= std::exp2(static_cast<double>(std::clamp<std::int64_t>(*use.generation - *use.most_generation, -16, 0)));
+    share *= std::exp2(
+        static_cast<double>(std::clamp<std::int64_t>(saturating_sub(*use.generation, *use.most_generation), -16, 0)));
   }
   return share;
 }

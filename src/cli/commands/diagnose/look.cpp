@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "fmt/format.h"
 #include "report/blind_spots.h"
 #include "sampling/sample_log.h"
 #include "text/catalogue.h"
@@ -45,6 +46,13 @@ bool wait_for(std::int64_t due_ns) {
   return false;
 }
 
+// "12 s of 60 s"
+std::string so_far(std::int64_t done_ns, std::int64_t total_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return fmt::format(fmt::runtime(tr("{done} s of {total} s")), fmt::arg("done", done_ns / kSecond),
+                     fmt::arg("total", total_ns / kSecond));
+}
+
 // What rules ask for beyond what is always looked at.
 Wanted wanted_for_rules() {
   using M = Metric;
@@ -74,7 +82,7 @@ Result<Source> look_at_devices(const LiveOptions& options, std::int64_t look_ns)
   while (sample != nullptr) {
     log.add(*sample);
     tells = tells || sample->is_played_back || tells_anything(*sample);
-    progress.update(sample->time_ns - first_ns, look_ns);
+    progress.update(so_far(sample->time_ns - first_ns, look_ns));
     if (sample->time_ns - first_ns >= look_ns || !wait_for((*sampler)->due_ns())) break;
     sample = (*sampler)->sample();
   }
