@@ -212,12 +212,12 @@ class Why(unittest.TestCase):
         done, end = watch(script=f"print('RuntimeError: ' + {message!r}, flush=True)\nraise KeyError('labels')")
         self.assertEqual(end["end"]["reason"], "exception")
 
-    @unittest.skipUnless(HAS_TORCH, "no PyTorch here")
     def test_gpu_out_of_memory_long_before_the_end_is_not_certain(self):
         done, end = watch(script="print('CUDA out of memory: halving the batch size to 8')\n"
                           "for i in range(500): print('step', i, 'loss 0.3')\nraise SystemExit(3)")
         self.assertEqual((done.returncode, end["end"]["certainty"]), (3, "likely"))
 
+    @unittest.skipUnless(HAS_TORCH, "no PyTorch here")
     def test_a_real_allocation_that_fails(self):
         done, end = watch(script="import torch; torch.empty(1 << 60, dtype=torch.uint8)")
         self.assertEqual((done.returncode, end["end"]["reason"]), (1, "host-out-of-memory"))
