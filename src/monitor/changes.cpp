@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "monitor/verdict_rule.h"
+#include "rules/xid_meanings.h"
 #include "text/catalogue.h"
 #include "text/utf8.h"
 #include "text/width.h"
@@ -188,7 +189,8 @@ void ChangeLog::add_device(const LiveSample& sample, const Monitor& monitor, std
   }
   const std::int64_t xid = device.number(Metric::xid_last).value_or(state.xid);
   if (xid > 0 && xid != state.xid && !device.parent) {
-    Change& change = tell(ChangeKind::driver_error, Severity::warning, N_("GPU {gpu}: the driver reported Xid {xid}"));
+    Change& change =
+        tell(ChangeKind::driver_error, meaning_of_xid(xid).severity, N_("GPU {gpu}: the driver reported Xid {xid}"));
     change.message.arguments.emplace_back("xid", text_value(std::to_string(xid)));
   }
   state.xid = xid;

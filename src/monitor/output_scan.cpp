@@ -185,7 +185,7 @@ class OutputScan::Stream {
     if (tracebacks_.is_open() || Tracebacks::may_begin(line)) {
       if (auto sign = tracebacks_.feed(line, number)) add(std::move(*sign), number);
     }
-    if (!may_hold_sign(line)) return;
+    if (is_source || !may_hold_sign(line)) return;
     if (auto sign = read_sign(line, before(text, begin))) add(std::move(*sign), number);
   }
 

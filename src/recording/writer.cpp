@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,15 @@ Error open_error(const std::string& path, int code) {
                                        fmt::arg("path", path), fmt::arg("reason", error_reason(code)))};
 }
 
+// A recording, or an empty file.
+bool may_be_replaced(int descriptor) {
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  char head[kFileMagic.size()];
+  const ssize_t size = ::pread(descriptor, head, sizeof head, 0);
+  return size == 0 || (size == static_cast<ssize_t>(sizeof head) && std::string_view(head, sizeof head) == kFileMagic);
+}
+
 }  // namespace
 
 ClockReading read_clocks() {
@@ -58,9 +68,16 @@ Writer::Writer(std::string path, int descriptor, WriterOptions options)
       compressor_(options_.compression_level) {}
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, RunInfo run, WriterOptions options) {
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (options.replace ? O_TRUNC : O_EXCL);
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_NONBLOCK | (options.replace ? 0 : O_EXCL);
   const int descriptor = ::open(path.c_str(), flags, 0644);
   if (descriptor < 0) return open_error(path, errno);
+  if (options.replace && (!may_be_replaced(descriptor) || ::ftruncate(descriptor, 0) != 0)) {
+    ::close(descriptor);
+    return Error{ExitCode::usage,
+                 fmt::format(fmt::runtime(tr("{path} is no recording, so --replace leaves it as it is; choose another "
+                                             "name.")),
+                             fmt::arg("path", path))};
+  }
   if (run.uuid.empty()) run.uuid = random_uuid();
   std::unique_ptr<Writer> writer(new Writer(path, descriptor, std::move(options)));
   writer->take_clocks();

@@ -399,6 +399,13 @@ TEST_F(Nvml, ProcessListThatIsRefusedIsNotEmptiness) {
                      "error nvmlDeviceGetGraphicsRunningProcesses_v3 0 4\n");
   ASSERT_TRUE(source);
   EXPECT_EQ((*source)->sample(live_wanted(), 0)[0].processes_state, ValueState::no_permission);
+  // One that is told does not stand for the other, which is refused; it does for one that the card does not have.
+  auto half = open(std::string(kFull) + "error nvmlDeviceGetComputeRunningProcesses_v3 0 4\n");
+  ASSERT_TRUE(half);
+  EXPECT_EQ((*half)->sample(live_wanted(), 0)[0].processes_state, ValueState::no_permission);
+  auto graphics = open(std::string(kFull) + "error nvmlDeviceGetComputeRunningProcesses_v3 0 3\n");
+  ASSERT_TRUE(graphics);
+  EXPECT_EQ((*graphics)->sample(live_wanted(), 0)[0].processes_state, ValueState::known);
   // The symbol without the function behind it: the next older one.
   auto older = open(std::string(kFull) + "error nvmlDeviceGetComputeRunningProcesses_v3 0 13\n");
   ASSERT_TRUE(older);

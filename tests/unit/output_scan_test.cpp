@@ -137,6 +137,18 @@ TEST(OutputScan, ErrorsOfTheDevice) {
   }
 }
 
+TEST(OutputScan, TheSourceThatATracebackQuotesIsNoMessage) {
+  const Scanned result = scanned(
+      "Traceback (most recent call last):\n"
+      "  File \"/home/me/train.py\", line 1, in <module>\n"
+      "    raise RuntimeError(\"CUDA error: an illegal memory access was encountered\\nmore words\")\n"
+      "RuntimeError: CUDA error: an illegal memory access was encountered\n"
+      "more words\n");
+  const OutputSign& sign = only(result, SignKind::device_error);
+  EXPECT_EQ(sign.line, 4);
+  EXPECT_EQ(sign.text, "RuntimeError: CUDA error: an illegal memory access was encountered");
+}
+
 TEST(OutputScan, WantOfMemoryIsNoErrorOfTheDevice) {
   for (const char* line :
        {"RuntimeError: CUDA error: out of memory",

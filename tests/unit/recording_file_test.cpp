@@ -268,8 +268,16 @@ TEST(Recording, AnExistingFileIsKeptUnlessItMayBeReplaced) {
   EXPECT_EQ(file_text(file.path()), "precious");
   WriterOptions options = test_options();
   options.replace = true;
+  EXPECT_FALSE(Writer::open(file.path(), test_run(), options));  // somebody's work, and no recording
+  EXPECT_EQ(file_text(file.path()), "precious");
+  EXPECT_FALSE(Writer::open("/dev/null", test_run(), options));
+  std::ofstream(file.path(), std::ios::trunc).close();
+  EXPECT_TRUE(Writer::open(file.path(), test_run(), options));
+  const std::string first = file_text(file.path());
+  EXPECT_TRUE(is_recording(first));
   EXPECT_TRUE(Writer::open(file.path(), test_run(), options));
   EXPECT_TRUE(is_recording(file_text(file.path())));
+  EXPECT_LE(file_text(file.path()).size(), first.size());
 }
 
 TEST(Recording, SeriesKeepTheirIdAndAttributesMayChange) {

@@ -49,6 +49,14 @@ class Output(unittest.TestCase):
         expected = hashlib.sha256(b"".join(block[i:] + block[:i] for i in range(24))).hexdigest()
         self.assertEqual(hashlib.sha256(done.stdout).hexdigest(), expected)
 
+    def test_words_without_an_end_of_line_stand_apart(self):
+        for streams in ({"stderr": subprocess.PIPE}, {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}):
+            done = subprocess.run([*WATCH, "--json", "sh", "-c", "printf words >&2; exit 9"], check=False, timeout=60,
+                                  env=ENVIRONMENT, **streams)
+            lines = (done.stderr or done.stdout).decode().splitlines()
+            self.assertEqual(lines[0], "words")
+            self.assertEqual(json.loads(lines[-1])["kind"], "ended")
+
     def test_order_is_kept_where_both_streams_are_one(self):
         script = "import os\nfor i in range(2000): os.write(1 + i % 2, b'%d\\n' % i)"
         with tempfile.TemporaryFile() as out:

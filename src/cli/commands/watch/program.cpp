@@ -114,6 +114,7 @@ ExitCode watch_program(const WatchOptions& options, WatchSession& session) {
   child_options.command = options.command;
   child_options.look = [&](int stream, std::string_view bytes) {
     watch->output.feed(stream, bytes, monotonic_now_ns());
+    session.teller().note_output(stream, bytes);
   };
   auto child = RelayedChild::start(std::move(child_options));
   if (!child) {

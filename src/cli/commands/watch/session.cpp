@@ -1,5 +1,6 @@
 #include "cli/commands/watch/session.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,23 @@ std::string command_line(const std::vector<std::string>& command) {
   return line;
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat one {
+  }, other{};
+  return !b.empty() && stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+bool is_one_place(int a, int b) {
+  struct stat one {
+  }, other{};
+  return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 }  // namespace
+
+WatchTeller::WatchTeller(bool to_stderr, bool json, bool quiet)
+    : is_one_place_(is_one_place(STDOUT_FILENO, STDERR_FILENO)), to_stderr_(to_stderr), json_(json), quiet_(quiet) {}
 
 void WatchTeller::write(const std::string& text) {
   if (!to_stderr_) {
@@ -43,7 +60,13 @@ void WatchTeller::write(const std::string& text) {
     std::fflush(stdout);  // a pipe or file is read while the watch goes on
     return;
   }
-  std::fputs(text.c_str(), stderr);
+  const bool is_behind_words = is_mid_line_.exchange(false);
+  std::fputs(((is_behind_words ? "\n" : "") + text).c_str(), stderr);
+}
+
+void WatchTeller::note_output(int stream, std::string_view bytes) {
+  const bool is_beside = stream == STDERR_FILENO || is_one_place_;
+  if (is_beside && !bytes.empty()) is_mid_line_ = bytes.back() != '\n';
 }
 
 void WatchTeller::tell(const Change& change) {
@@ -103,6 +126,10 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
   if (no_devices) {
     session->teller_.say(no_devices->message + " " + tr("The program is watched without its devices."),
                          Severity::warning);
+  }
+  if (!options.record.empty() && is_same_file(options.record, sampler_options->replay)) {
+    return Error{ExitCode::usage, filled(tr("{path} is what is played back; record into another file."),
+                                         fmt::arg("path", options.record))};
   }
   if (!options.record.empty()) {
     const Recorder::Options recorder_options{"vramscope " VRAMSCOPE_VERSION, command_line(options.command),

@@ -1,10 +1,12 @@
 #pragma once
 // One watch: samples at a rhythm, what is told of them, and what is kept.
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,7 +36,7 @@ struct WatchOptions {
 // Tells lines: on stdout, or on stderr where stdout belongs to the program that is watched.
 class WatchTeller {
  public:
-  WatchTeller(bool to_stderr, bool json, bool quiet) : to_stderr_(to_stderr), json_(json), quiet_(quiet) {}
+  WatchTeller(bool to_stderr, bool json, bool quiet);
   void tell(const Change& change);
   void tell(const AlertEvent& event);
   // A sentence of the watch itself; not for machines.
@@ -43,8 +45,12 @@ class WatchTeller {
   // `lasted_ns` below 0: it was not started by us.
   void tell_end(const EndReason& reason, std::int64_t lasted_ns);
   void write(const std::string& text);
+  // What the program wrote, to begin our own on a line of its own. From any thread.
+  void note_output(int stream, std::string_view bytes);
 
  private:
+  const bool is_one_place_;  // stdout and stderr: a terminal, or a file or pipe that has both
+  std::atomic<bool> is_mid_line_ = false;
   bool to_stderr_;
   bool json_;
   bool quiet_;

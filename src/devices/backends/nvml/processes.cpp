@@ -234,8 +234,10 @@ void read_processes(Reading& reading, DeviceSample& sample, ProcessRoom& room, b
   const int graphics_code =
       read_list(reading, call.graphics_v3, call.graphics_v2, call.graphics_v1, ProcessType::graphics, processes, room);
   if (graphics_code == kGpuIsLost) reading.is_lost = true;
-  // Cards for computing alone have no list of graphics processes; one list is enough to know something.
-  if (graphics_code == kSuccess) sample.processes_state = ValueState::known;
+  // One list is enough to know something where the card or the library does not have the other. One that was refused,
+  // or failed, may hold whoever has the memory.
+  const bool has_no_compute_list = sample.processes_state == ValueState::not_supported;
+  if (graphics_code == kSuccess && has_no_compute_list) sample.processes_state = ValueState::known;
   if (with_utilisation && !reading.is_lost) read_shares(reading, processes, room);
 }
 
