@@ -166,8 +166,9 @@ class Terminal(unittest.TestCase):
 class Signals(unittest.TestCase):
     def test_what_is_sent_to_us_is_passed_on(self):
         for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
+            # Short naps: a signal just before one is only heard after it.
             script = (f"import signal, sys, time\nsignal.signal({int(number)}, lambda *_: sys.exit(40))\n"
-                      "print('ready', flush=True)\ntime.sleep(20)")
+                      "print('ready', flush=True)\nfor _ in range(400): time.sleep(0.05)")
             watched = subprocess.Popen([*WATCH, "--quiet", PYTHON, "-c", script], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, env=ENVIRONMENT)
             self.assertEqual(watched.stdout.readline(), b"ready\n")
