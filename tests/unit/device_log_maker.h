@@ -14,10 +14,10 @@ namespace vramscope {
 inline constexpr std::int64_t kTestSecond = 1'000'000'000;
 inline constexpr std::int64_t kTestGib = std::int64_t{1} << 30;
 
-class LogMaker {
+class DeviceLogMaker {
  public:
   // GPUs of 24 GiB that can do 2000 MHz, 300 W and PCIe generation 4 with 16 lanes.
-  explicit LogMaker(std::uint32_t gpus = 1) {
+  explicit DeviceLogMaker(std::uint32_t gpus = 1) {
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
       LogDevice device;
       device.index = gpu;

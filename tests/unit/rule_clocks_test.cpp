@@ -16,7 +16,7 @@ struct Load {
   std::int64_t power = 200'000;
 };
 
-void pass(LogMaker& log, int seconds, const Load& load) {
+void pass(DeviceLogMaker& log, int seconds, const Load& load) {
   for (int i = 0; i < seconds; ++i) {
     log.moment();
     log.busy(0, load.busy);
@@ -27,13 +27,13 @@ void pass(LogMaker& log, int seconds, const Load& load) {
 }
 
 Source one_load(const Load& load, int seconds = 100) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, seconds, load);
   return log.take();
 }
 
 TEST(RuleThrottled, TellsTheShareOfTheTime) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 75, {});
   pass(log, 25, {kHwSlowdown | kHwThermal, 1100});
   const Verdicts verdicts = judge_log("throttled", log.take());
@@ -43,7 +43,7 @@ TEST(RuleThrottled, TellsTheShareOfTheTime) {
 }
 
 TEST(RuleThrottled, WeighsByTimeAndNotBySamples) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 50, {});
   for (int i = 0; i < 50; ++i) {
     log.moment(2 * kTestSecond);
@@ -56,7 +56,7 @@ TEST(RuleThrottled, WeighsByTimeAndNotBySamples) {
 }
 
 TEST(RuleThrottled, TakesTheFlagsOfALogWithoutAMask) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 10; ++i) {
     log.moment();
     log.set(0, Metric::clocks_event_reasons_hw_power_brake_slowdown, 1);
@@ -75,14 +75,14 @@ TEST(RuleThrottled, IsSilentOnWhatIsNoThrottling) {
   for (const std::int64_t bits : {std::int64_t{0}, kIdle, kApplicationClocks, kSwPowerCap}) {
     EXPECT_TRUE(is_fine(judge_log("throttled", one_load({bits})))) << bits;
   }
-  LogMaker rare;
+  DeviceLogMaker rare;
   pass(rare, 98, {});
   pass(rare, 2, {kSwThermal});
   EXPECT_TRUE(is_fine(judge_log("throttled", rare.take())));
 }
 
 TEST(RuleThrottled, IsSkippedWithoutReasons) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.busy(0, 100);
   EXPECT_TRUE(is_skipped(judge_log("throttled", log.take())));
@@ -95,7 +95,7 @@ TEST(RulePowerCapped, IsInfoAtTheCardsOwnLimit) {
 }
 
 TEST(RulePowerCapped, IsAWarningWhereTheLimitWasLoweredAndClocksFell) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.set(0, Metric::enforced_power_limit, 150'000);
   pass(log, 100, {kSwPowerCap, 1200, 100, 150'000});
   const Verdicts verdicts = judge_log("power-capped", log.take());
@@ -106,7 +106,7 @@ TEST(RulePowerCapped, IsAWarningWhereTheLimitWasLoweredAndClocksFell) {
 }
 
 TEST(RulePowerCapped, GoesByThePowerWhereNoReasonIsTold) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 20; ++i) {
     log.moment();
     log.busy(0, 100);
@@ -117,7 +117,7 @@ TEST(RulePowerCapped, GoesByThePowerWhereNoReasonIsTold) {
 
 TEST(RulePowerCapped, IsSilentBelowTheLimit) {
   EXPECT_TRUE(is_fine(judge_log("power-capped", one_load({}))));
-  LogMaker lowered;
+  DeviceLogMaker lowered;
   lowered.set(0, Metric::enforced_power_limit, 250'000);
   pass(lowered, 100, {0, 1900, 100, 200'000});
   EXPECT_TRUE(is_fine(judge_log("power-capped", lowered.take())));

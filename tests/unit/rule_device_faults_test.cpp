@@ -7,7 +7,7 @@ namespace vramscope {
 namespace {
 
 Source link(std::int64_t busy, std::int64_t generation, std::int64_t width, int samples = 10) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < samples; ++i) {
     log.moment();
     log.busy(0, busy);
@@ -41,7 +41,7 @@ TEST(RulePcieDegraded, IsSilentWhenFull) {
 
 // The link wakes up a little after the work has begun.
 TEST(RulePcieDegraded, IsSilentWhenTheLinkWakesUp) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 10; ++i) {
     log.moment();
     log.busy(0, 95);
@@ -56,7 +56,7 @@ TEST(RulePcieDegraded, IsSkippedWhileIdle) {
 }
 
 Source counts(Metric metric, std::int64_t first, std::int64_t last) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 4; ++i) {
     log.moment();
     log.set(0, Metric::ecc_errors_uncorrected_volatile_total, 0);
@@ -94,14 +94,14 @@ TEST(RuleEccErrors, IsSilentWithoutErrorsAndWithSomeCorrected) {
 }
 
 TEST(RuleEccErrors, IsSkippedWhereNothingIsTold) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.no_value(0, Metric::ecc_errors_uncorrected_volatile_total);
   EXPECT_TRUE(is_skipped(judge_log("ecc-errors", log.take())));
 }
 
 TEST(RuleXidErrors, TellsEachNumberOnce) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (const std::int64_t xid : {0, 31, 31, 79, 31}) {
     log.moment();
     log.set(0, Metric::xid_last, xid);
@@ -113,18 +113,18 @@ TEST(RuleXidErrors, TellsEachNumberOnce) {
 }
 
 TEST(RuleXidErrors, IsSilentWithoutAndSkippedWhereNotTold) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.set(0, Metric::xid_last, 0);
   EXPECT_TRUE(is_fine(judge_log("xid-errors", log.take())));
-  LogMaker untold;
+  DeviceLogMaker untold;
   untold.moment();
   untold.busy(0, 10);
   EXPECT_TRUE(is_skipped(judge_log("xid-errors", untold.take())));
 }
 
 Source held(std::int64_t used, std::int64_t by_processes, const char* part = "table") {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 5; ++i) {
     log.moment();
     log.used(0, used);
@@ -149,7 +149,7 @@ TEST(RuleUnaccountedMemory, IsInfoWhereNoProcessIsListedAtAll) {
 }
 
 TEST(RuleUnaccountedMemory, IsInfoWhereTheGpuDraws) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.used(0, 4 * kTestGib);
   log.use(0, 7, "cosmic-comp", 400 << 20, LogProcessType::graphics);
@@ -160,7 +160,7 @@ TEST(RuleUnaccountedMemory, IsInfoWhereTheGpuDraws) {
 
 TEST(RuleGpuLost, TellsSinceWhen) {
   for (const bool comes_back : {false, true}) {
-    LogMaker log;
+    DeviceLogMaker log;
     for (int i = 0; i < 10; ++i) {
       log.moment();
       log.busy(0, 95);
@@ -175,11 +175,11 @@ TEST(RuleGpuLost, TellsSinceWhen) {
 }
 
 TEST(RuleGpuLost, TellsThatAResetIsNeeded) {
-  LogMaker told;
+  DeviceLogMaker told;
   told.moment();
   told.busy(0, 0);
   told.builder().set(0, Metric::temperature_gpu, ValueState::failed, 16);
-  LogMaker named;
+  DeviceLogMaker named;
   named.moment();
   named.set(0, Metric::gpu_recovery_action, 1);
   for (const Source& source : {told.take(), named.take()}) {
@@ -190,7 +190,7 @@ TEST(RuleGpuLost, TellsThatAResetIsNeeded) {
 }
 
 TEST(RuleGpuLost, IsSilentWhereValuesAreMerelyMissing) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.busy(0, 95);
   log.no_value(0, Metric::fan_speed);
@@ -211,7 +211,7 @@ TEST(RuleUnaccountedMemory, IsSilentWhenProcessesAccountForIt) {
   EXPECT_TRUE(is_fine(judge_log("unaccounted-memory", held(20 * kTestGib, 20 * kTestGib - (600 << 20)))));
   EXPECT_TRUE(is_fine(judge_log("unaccounted-memory", held(500 << 20, 0))));
   // Between two readings a process starts.
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 10; ++i) {
     log.moment();
     log.used(0, i < 5 ? kTestGib / 2 : 10 * kTestGib);
@@ -222,7 +222,7 @@ TEST(RuleUnaccountedMemory, IsSilentWhenProcessesAccountForIt) {
 }
 
 TEST(RuleUnaccountedMemory, IsSkippedWhereListsAreMissingPartialOrUntold) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.moment();
   log.used(0, 20 * kTestGib);
   EXPECT_TRUE(is_skipped(judge_log("unaccounted-memory", log.take())));

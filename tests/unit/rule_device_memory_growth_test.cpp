@@ -10,7 +10,7 @@ constexpr const char* kRule = "device-memory-growth";
 
 // 4 GiB, and so many MiB more with each sample of 5 s.
 Source growing(std::int64_t mib, int samples, bool lists_processes) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < samples; ++i) {
     log.moment(5 * kTestSecond);
     const std::int64_t bytes = 4 * kTestGib + i * mib * kMib;
@@ -48,7 +48,7 @@ TEST(RuleDeviceMemoryGrowth, IsAnErrorWhenSoonFull) {
 }
 
 TEST(RuleDeviceMemoryGrowth, TellsOfAProcessThatGrewUntilItEnded) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 600; ++i) {
     log.moment(5 * kTestSecond);
     const bool runs = i < 400;
@@ -62,7 +62,7 @@ TEST(RuleDeviceMemoryGrowth, TellsOfAProcessThatGrewUntilItEnded) {
 }
 
 TEST(RuleDeviceMemoryGrowth, TellsThatTheMemoryBecameFull) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 500; ++i) {
     log.moment(5 * kTestSecond);
     log.used(0, i < 400 ? 2 * kTestGib + i * 56 * kMib : kTestGib / 2);
@@ -73,7 +73,7 @@ TEST(RuleDeviceMemoryGrowth, TellsThatTheMemoryBecameFull) {
 }
 
 TEST(RuleDeviceMemoryGrowth, IsSilentWhenLevelAfterAWarmUp) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 720; ++i) {
     log.moment(5 * kTestSecond);
     log.used(0, 4 * kTestGib + std::min(i, 40) * 100 * kMib);
@@ -82,7 +82,7 @@ TEST(RuleDeviceMemoryGrowth, IsSilentWhenLevelAfterAWarmUp) {
 }
 
 TEST(RuleDeviceMemoryGrowth, IsSilentOnASawtooth) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 720; ++i) {
     log.moment(5 * kTestSecond);
     log.used(0, 4 * kTestGib + i % 60 * 50 * kMib);
@@ -92,7 +92,7 @@ TEST(RuleDeviceMemoryGrowth, IsSilentOnASawtooth) {
 
 // One program after another is no leak.
 TEST(RuleDeviceMemoryGrowth, IsSilentWhenMoreProcessesCome) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 720; ++i) {
     log.moment(5 * kTestSecond);
     const std::int64_t processes = 1 + i / 20;
@@ -103,13 +103,13 @@ TEST(RuleDeviceMemoryGrowth, IsSilentWhenMoreProcessesCome) {
 }
 
 TEST(RuleDeviceMemoryGrowth, IsSkippedWithoutTimesMemoryOrLength) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 300; ++i) {
     log.moment();
     log.used(0, kTestGib + i * 10 * kMib);
   }
   EXPECT_TRUE(is_skipped(judge_log(kRule, log.take(false))));
-  LogMaker other;
+  DeviceLogMaker other;
   for (int i = 0; i < 300; ++i) {
     other.moment(5 * kTestSecond);
     other.busy(0, 50);

@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kRule = "full-but-idle";
 
 // So many seconds with this memory and utilisation.
-void pass(LogMaker& log, int seconds, std::int64_t used, std::int64_t busy, const char* process = nullptr) {
+void pass(DeviceLogMaker& log, int seconds, std::int64_t used, std::int64_t busy, const char* process = nullptr) {
   for (int i = 0; i < seconds; ++i) {
     log.moment();
     log.used(0, used);
@@ -18,7 +18,7 @@ void pass(LogMaker& log, int seconds, std::int64_t used, std::int64_t busy, cons
 }
 
 TEST(RuleFullButIdle, TellsHowLongAndHowIdle) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 300, 23 * kTestGib, 3);
   const Verdicts verdicts = judge_log(kRule, log.take());
   ASSERT_EQ(verdicts.findings.size(), 1U);
@@ -30,7 +30,7 @@ TEST(RuleFullButIdle, TellsHowLongAndHowIdle) {
 }
 
 TEST(RuleFullButIdle, CountsSamplesWithoutTimes) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 60, 23 * kTestGib, 3);
   const Verdicts verdicts = judge_log(kRule, log.take(false));
   ASSERT_EQ(verdicts.findings.size(), 1U);
@@ -40,14 +40,14 @@ TEST(RuleFullButIdle, CountsSamplesWithoutTimes) {
 
 // Loading a model takes a while; then it works.
 TEST(RuleFullButIdle, IsNoMoreThanInfoWhenTheRunStarts) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 60, 23 * kTestGib, 0);
   pass(log, 600, 23 * kTestGib, 97);
   for (const Finding& finding : judge_log(kRule, log.take()).findings) EXPECT_EQ(finding.severity, Severity::info);
 }
 
 TEST(RuleFullButIdle, IsNoMoreThanInfoForAServer) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 600, 23 * kTestGib, 0, "/usr/bin/python -m vllm.entrypoints.openai.api_server");
   const Verdicts verdicts = judge_log(kRule, log.take());
   ASSERT_EQ(verdicts.findings.size(), 1U);
@@ -55,17 +55,17 @@ TEST(RuleFullButIdle, IsNoMoreThanInfoForAServer) {
 }
 
 TEST(RuleFullButIdle, IsSilentWhenItWorksOrHasRoom) {
-  LogMaker busy;
+  DeviceLogMaker busy;
   pass(busy, 300, 23 * kTestGib, 60);
   EXPECT_TRUE(is_fine(judge_log(kRule, busy.take())));
-  LogMaker roomy;
+  DeviceLogMaker roomy;
   pass(roomy, 300, 12 * kTestGib, 0);
   EXPECT_TRUE(is_fine(judge_log(kRule, roomy.take())));
 }
 
 // What lies between two readings that are an hour apart is not known.
 TEST(RuleFullButIdle, LooksNotAcrossGaps) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 20, 23 * kTestGib, 0);
   log.moment(3600 * kTestSecond);
   pass(log, 20, 23 * kTestGib, 0);
@@ -74,7 +74,7 @@ TEST(RuleFullButIdle, LooksNotAcrossGaps) {
 
 // Some imitations tell what is free in place of the size.
 TEST(RuleFullButIdle, TakesUsedAndFreeForTheSize) {
-  LogMaker log;
+  DeviceLogMaker log;
   log.no_value(0, Metric::memory_total);
   for (int i = 0; i < 100; ++i) {
     log.moment();
@@ -86,10 +86,10 @@ TEST(RuleFullButIdle, TakesUsedAndFreeForTheSize) {
 }
 
 TEST(RuleFullButIdle, IsSkippedWithOneMomentOrWithoutSize) {
-  LogMaker log;
+  DeviceLogMaker log;
   pass(log, 1, 23 * kTestGib, 0);
   EXPECT_TRUE(is_skipped(judge_log(kRule, log.take())));
-  LogMaker unsized;
+  DeviceLogMaker unsized;
   unsized.no_value(0, Metric::memory_total);
   pass(unsized, 100, 23 * kTestGib, 0);
   EXPECT_TRUE(is_skipped(judge_log(kRule, unsized.take())));

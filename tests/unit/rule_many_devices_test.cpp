@@ -14,7 +14,7 @@ struct Gpu {
 };
 
 Source job(const std::vector<Gpu>& gpus, int seconds = 300) {
-  LogMaker log(static_cast<std::uint32_t>(gpus.size()));
+  DeviceLogMaker log(static_cast<std::uint32_t>(gpus.size()));
   for (int i = 0; i < seconds; ++i) {
     log.moment();
     for (std::uint32_t at = 0; at < gpus.size(); ++at) {

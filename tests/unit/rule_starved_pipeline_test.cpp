@@ -10,7 +10,7 @@ constexpr const char* kRule = "starved-pipeline";
 // 4 s of work, 6 s of waiting, again and again.
 Source starved(const char* process, LogProcessType type = LogProcessType::compute,
                std::int64_t rhythm_ns = kTestSecond) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 300; ++i) {
     log.moment(rhythm_ns);
     log.busy(0, i % 10 < 4 ? 95 : 0);
@@ -41,8 +41,8 @@ TEST(RuleStarvedPipeline, IsSilentForADesktop) {
 }
 
 TEST(RuleStarvedPipeline, IsSilentWhenSteadyOrWhenMemoryMoves) {
-  LogMaker steady;
-  LogMaker moving;
+  DeviceLogMaker steady;
+  DeviceLogMaker moving;
   for (int i = 0; i < 300; ++i) {
     steady.moment();
     steady.busy(0, 80 + i % 10);
@@ -57,7 +57,7 @@ TEST(RuleStarvedPipeline, IsSilentWhenSteadyOrWhenMemoryMoves) {
 
 // A long run with a pause for a checkpoint every two minutes.
 TEST(RuleStarvedPipeline, IsSilentWithRarePauses) {
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 1200; ++i) {
     log.moment();
     log.busy(0, i % 120 < 10 ? 0 : 98);
@@ -68,7 +68,7 @@ TEST(RuleStarvedPipeline, IsSilentWithRarePauses) {
 
 TEST(RuleStarvedPipeline, IsSkippedWhenSamplesAreFarApartOrFew) {
   EXPECT_TRUE(is_skipped(judge_log(kRule, starved(nullptr, LogProcessType::compute, 30 * kTestSecond))));
-  LogMaker log;
+  DeviceLogMaker log;
   for (int i = 0; i < 20; ++i) {
     log.moment();
     log.busy(0, i % 2 * 95);
