@@ -10,8 +10,8 @@
 
 namespace vramscope {
 
-// Whole MiB, rounded up. In 16 real captures of drivers 570 to 595 used, free and reserved add up to none, one or two
-// MiB more than the total; nvidia-smi of drivers 510 to 537 rounded down, and they add up to one or two less (13).
+// Whole MiB, rounded up. In 17 real captures of drivers 570 to 595 used, free and reserved add up to none, one or two
+// MiB more than the total; nvidia-smi of drivers 510 to 537 rounded down, and they add up to one or two less (12).
 std::int64_t smi_mebibytes(std::int64_t bytes);
 // The unit behind a header, without brackets: "MiB", "%", "W"; empty for none.
 std::string_view smi_unit(const MetricInfo& info);
