@@ -19,6 +19,8 @@ enum class ChangeKind : std::uint8_t {
   gpu_lost,
   gpu_back,
   driver_error,      // a new Xid
+  driver_silent,     // a call of the driver lasts for seconds
+  driver_answers,    // and came back after all
   processes_hidden,  // the list of processes cannot be had any more
   verdict,           // an illness that `status` would show
   verdict_over       // the same has passed; the message is that of the illness

@@ -36,6 +36,10 @@ const char* change_name(ChangeKind kind) {
       return "gpu-back";
     case ChangeKind::driver_error:
       return "driver-error";
+    case ChangeKind::driver_silent:
+      return "driver-silent";
+    case ChangeKind::driver_answers:
+      return "driver-answers";
     case ChangeKind::verdict:
       return "verdict";
     case ChangeKind::verdict_over:

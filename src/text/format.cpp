@@ -36,6 +36,9 @@ std::string long_duration(std::uint64_t seconds) {
 std::string positive_duration(std::uint64_t ns) {
   if (ns < 1000) return fmt::format("{} ns", ns);
   if (const std::uint64_t v = rounded(ns, 10); v < 100'000) return fmt::format("{}.{:02} us", v / 100, v % 100);
+  // What is exact, as lengths that people chose are, needs no digits behind the point.
+  if (ns < kNanosPerSecond && ns % 1'000'000 == 0) return fmt::format("{} ms", ns / 1'000'000);
+  if (ns < 60 * kNanosPerSecond && ns % kNanosPerSecond == 0) return fmt::format("{} s", ns / kNanosPerSecond);
   if (const std::uint64_t v = rounded(ns, 1000); v < 1'000'000) return fmt::format("{}.{:03} ms", v / 1000, v % 1000);
   if (const std::uint64_t v = rounded(ns, 1'000'000); v < 60'000) return fmt::format("{}.{:03} s", v / 1000, v % 1000);
   return long_duration(rounded(ns, kNanosPerSecond));

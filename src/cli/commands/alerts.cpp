@@ -8,6 +8,7 @@
 
 #include "cli/alert_options.h"
 #include "cli/commands/alerts/rehearsal.h"
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "cli/live.h"
 #include "cli/options.h"
@@ -86,7 +87,7 @@ ExitCode run(const Options& options) {
   if (!sampler_options) return fail(sampler_options.error());
   if (options.live.speed.empty()) sampler_options->speed = 0;
   sampler_options->wanted.metrics |= metrics_of(plan->rules);
-  auto sampler = open_sampler(*sampler_options);
+  auto sampler = open_patient_sampler(*sampler_options);
   if (!sampler) return fail(sampler.error());
   const auto length_ns = length_of(options, **sampler);
   if (!length_ns) return fail(length_ns.error());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "cli/live.h"
 #include "cli/options.h"
@@ -70,7 +71,7 @@ ExitCode run(const Options& options) {
   }
   const bool is_recording = !options.live.replay.empty();
   if (is_recording && options.live.speed.empty()) sampler_options->speed = 0;
-  auto sampler = open_sampler(*sampler_options);
+  auto sampler = open_patient_sampler(*sampler_options);
   if (!sampler) return fail(sampler.error());
   Monitor monitor;
   const LiveSample* sample = look(**sampler, monitor, look_ns, is_recording && options.look.empty());

@@ -4,13 +4,16 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "cli/app.h"
 #include "cli/commands/watch/program.h"
+#include "cli/commands/watch/sampling_thread.h"
 #include "cli/commands/watch/session.h"
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "command_table.h"
@@ -39,12 +42,12 @@ class Target {
   explicit Target(FollowedProcess process)
       : process_(std::move(process)), end_(Roots(), process_.name(), Watched::program) {}
 
-  void follow(WatchSession& session) {
+  std::set<std::int64_t> pids() const {
     std::set<std::int64_t> pids = {process_.key().pid};
     for (const std::int32_t pid : descendants(Roots(), process_.key().pid)) pids.insert(pid);
-    session.follow(pids);
-    end_.see(pids, session.last_sample(), monotonic_now_ns());
+    return pids;
   }
+  EndWatch& end() { return end_; }
   int descriptor() const { return process_.descriptor(); }
   bool has_ended() const { return process_.has_ended(); }
   EndReason reason(const Monitor& monitor) {
@@ -62,35 +65,67 @@ class Target {
   KernelNews kernel_;
 };
 
+// What is played back, to its end.
+ExitCode watch_playback(const WatchOptions& options, WatchSession& session, const Descriptor& signals,
+                        std::int64_t duration_ns) {
+  if (options.pid) session.follow({static_cast<std::int64_t>(*options.pid)});
+  while (session.sample_if_due()) {
+    if (duration_ns > 0 && session.elapsed_ns() >= duration_ns) break;
+    pollfd ready = {signals.get(), POLLIN, 0};
+    if (poll(&ready, 1, session.wait_ms()) > 0) break;
+  }
+  session.finish();
+  return ExitCode::ok;
+}
+
+// What is needed to the last, should the driver keep the thread in the middle of it.
+struct DeviceWatch {
+  DeviceWatch(WatchSession& session, std::optional<Target> followed, std::int64_t duration_ns)
+      : target(std::move(followed)), sampling(session, target ? &target->end() : nullptr, duration_ns) {}
+
+  std::optional<Target> target;
+  SamplingThread sampling;
+};
+
+// True when the process that is followed has ended.
+bool wait_for_end(DeviceWatch& watch, WatchSession& session, const Descriptor& signals, std::int64_t duration_ns) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  const std::int64_t latest_ns = monotonic_now_ns() + duration_ns + kLetGoNs;
+  const std::int64_t rhythm_ns = std::clamp<std::int64_t>(session.interval_ns() / 2, kSecondNs / 20, kSecondNs / 2);
+  while (duration_ns == 0 || monotonic_now_ns() < latest_ns) {
+    if (watch.target) watch.sampling.follow(watch.target->pids());
+    session.tell_silence();
+    pollfd ready[3] = {{signals.get(), POLLIN, 0},
+                       {watch.sampling.descriptor(), POLLIN, 0},
+                       {watch.target ? watch.target->descriptor() : -1, POLLIN, 0}};
+    poll(ready, 3, static_cast<int>((watch.target ? rhythm_ns : kSecondNs) / 1'000'000));
+    if (((ready[0].revents | ready[1].revents) & POLLIN) != 0) return false;
+    if (watch.target && watch.target->has_ended()) return true;
+  }
+  return false;
+}
+
 // Everything on the machine, or a process that runs already, until it ends.
 ExitCode watch_devices(const WatchOptions& options, WatchSession& session, const Descriptor& signals,
                        std::int64_t duration_ns) {
   std::optional<Target> target;
-  if (options.pid && !session.is_played_back()) {
+  if (options.pid) {
     auto process = FollowedProcess::open(static_cast<std::int32_t>(*options.pid));
     if (!process) return fail(process.error());
     target.emplace(std::move(*process));
   }
+  auto watch = std::make_unique<DeviceWatch>(session, std::move(target), duration_ns);
+  if (watch->target) watch->sampling.follow(watch->target->pids());
+  watch->sampling.start();
+  const bool has_ended = wait_for_end(*watch, session, signals, duration_ns);
+  const bool has_stopped = watch->sampling.stop(kLetGoNs);
+  if (!has_stopped) session.take_over_or_leave(ExitCode::machine);
   std::optional<EndReason> end;
-  while (true) {
-    if (target) {
-      target->follow(session);
-    } else if (options.pid) {
-      session.follow({static_cast<std::int64_t>(*options.pid)});
-    }
-    if (!session.sample_if_due()) break;
-    if (duration_ns > 0 && session.elapsed_ns() >= duration_ns) break;
-    if (target && target->has_ended()) {
-      end = target->reason(session.monitor());
-      break;
-    }
-    pollfd ready[2] = {{signals.get(), POLLIN, 0}, {target ? target->descriptor() : -1, POLLIN, 0}};
-    poll(ready, 2, session.wait_ms());
-    if ((ready[0].revents & POLLIN) != 0) break;
-  }
+  if (has_ended) end = watch->target->reason(session.monitor());
   if (end) session.record_end(*end, -1);
   session.finish();
   if (end) session.teller().tell_end(*end, -1);
+  if (!has_stopped) leave_at_once(ExitCode::machine);
   return ExitCode::ok;
 }
 
@@ -111,7 +146,8 @@ ExitCode run(const WatchOptions& options) {
   auto session = WatchSession::open(options);
   if (!session) return fail(session.error());
   if (!options.command.empty()) return watch_program(options, **session);
-  return watch_devices(options, **session, signals, duration_ns);
+  return (*session)->is_played_back() ? watch_playback(options, **session, signals, duration_ns)
+                                      : watch_devices(options, **session, signals, duration_ns);
 }
 
 std::function<ExitCode()> declare(CLI::App& app) {

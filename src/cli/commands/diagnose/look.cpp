@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "cli/driver_patience.h"
 #include "fmt/format.h"
 #include "report/blind_spots.h"
 #include "sampling/sample_log.h"
@@ -71,7 +72,7 @@ Result<Source> look_at_devices(const LiveOptions& options, std::int64_t look_ns)
   sampler_options->wanted = wanted_for_rules();
   const bool is_scenario = options.device.substr(0, 3) == "sim";
   if (is_scenario && options.speed.empty()) sampler_options->speed = 0;
-  auto sampler = open_sampler(*sampler_options);
+  auto sampler = open_patient_sampler(*sampler_options, [] { return is_interrupted != 0 ? SIGINT : 0; });
   if (!sampler) return sampler.error();
   end_look_on_signals();
   SampleLog log;

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
@@ -9,10 +10,11 @@ namespace vramscope {
 
 namespace {
 
-volatile std::sig_atomic_t is_interrupted = 0;
+std::atomic<int> end_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);  // a handler stores it
 
-void interrupt(int) {
-  is_interrupted = 1;
+void interrupt(int number) {
+  end_signal = number;
 }
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -51,10 +53,14 @@ void end_smi_loops_on_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+int smi_end_signal() {
+  return end_signal;
+}
+
 // A signal that arrives between the look at the flag and the sleep would be slept through: never more than so long.
 bool wait_for_smi(std::int64_t due_ns) {
   constexpr std::int64_t kSlice = kSecond / 5;
-  while (is_interrupted == 0) {
+  while (end_signal == 0) {
     const std::int64_t now = smi_monotonic_ns();
     if (now >= due_ns) return true;
     const std::int64_t until = due_ns - now > kSlice ? now + kSlice : due_ns;

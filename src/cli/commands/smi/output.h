@@ -30,6 +30,8 @@ class SmiOutput {
 
 // Ctrl-C and a polite kill end the waiting below, and are no failure.
 void end_smi_loops_on_signals();
+// The signal that came, 0 while none has. From any thread.
+int smi_end_signal();
 // Waits until `due_ns` on the monotonic clock; false when a signal ended it.
 bool wait_for_smi(std::int64_t due_ns);
 std::int64_t smi_monotonic_ns();

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/commands/smi/session.h"
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "devices/backends/nvml/library.h"
 #include "fmt/format.h"
@@ -86,7 +87,7 @@ int run_smi(const std::vector<std::string>& arguments) {
                                            fmt::arg("path", options->file))}));
   }
   if (const auto help = help_of(*options)) return output.write(*help) || output.is_closed() ? 0 : 255;
-  auto source = open_devices(options->device);
+  auto source = open_patient_devices(options->device, smi_end_signal);
   if (!source) return could_not_start(source.error());
   end_smi_loops_on_signals();
   SmiSession session(std::move(*source), *options, output);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "monitor/alert_state.h"
 #include "report/nvtop_json.h"
@@ -56,7 +57,7 @@ Result<Look> open_look(const TopOptions& options) {
   const bool is_recording = !options.live.replay.empty();
   if (is_recording && options.live.speed.empty()) sampler_options->speed = 0;
   look.is_whole = is_recording && options.look.empty();
-  auto sampler = open_sampler(*sampler_options);
+  auto sampler = open_patient_sampler(*sampler_options);
   if (!sampler) return sampler.error();
   look.sampler = std::move(*sampler);
   return look;

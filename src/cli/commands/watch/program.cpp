@@ -23,7 +23,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // What is needed to the last: a driver that never answers may keep the sampling thread in the middle of any of it.
 struct ProgramWatch {
   ProgramWatch(WatchSession& watched, const std::string& program)
-      : session(watched), end(Roots(), program, Watched::child), sampling(watched, end) {}
+      : session(watched), end(Roots(), program, Watched::child), sampling(watched, &end) {}
 
   WatchSession& session;
   EndWatch end;
@@ -55,6 +55,7 @@ void relay(ProgramWatch& watch, RelayedChild& child, std::int64_t interval_ns) {
   while (!child.is_over()) {
     if (!child.end() && monotonic_now_ns() >= next_ns) {
       follow(watch, child);
+      watch.session.tell_silence();
       next_ns = monotonic_now_ns() + step_ns;
     }
     ready.clear();
@@ -84,24 +85,6 @@ EndReason reason_of(ProgramWatch& watch, const RelayedChild& child, const Monito
   return watch.end.explain(end, monitor, watch.kernel);
 }
 
-// The driver never came back from a call. What it holds cannot be used nor ended in an orderly way.
-[[noreturn]] void leave_without_devices(ProgramWatch& watch, const RelayedChild& child, std::int64_t lasted_ns) {
-  WatchTeller& teller = watch.session.teller();
-  teller.say(tr("The driver does not answer; what the devices did at last is not known. Look at the kernel's log "
-                "(sudo dmesg | grep -i -e nvrm -e xid)."),
-             Severity::error);
-  const ProcessEnd& end = *child.end();
-  EndReason reason;
-  reason.kind = end.is_success() ? EndKind::success : end.signal ? EndKind::signal : EndKind::exit_code;
-  reason.pid = end.pid;
-  reason.program = watch.end.program();
-  reason.exit_code = end.exit_code;
-  reason.signal = end.signal;
-  teller.tell_end(reason, lasted_ns);
-  std::fflush(nullptr);
-  std::_Exit(end.shell_code());
-}
-
 }  // namespace
 
 ExitCode watch_program(const WatchOptions& options, WatchSession& session) {
@@ -118,19 +101,22 @@ ExitCode watch_program(const WatchOptions& options, WatchSession& session) {
   };
   auto child = RelayedChild::start(std::move(child_options));
   if (!child) {
-    if (!watch->sampling.stop(kDriverMayTakeNs)) std::_Exit(static_cast<int>(fail(child.error())));
+    if (!watch->sampling.stop(kDriverMayTakeNs)) leave_at_once(fail(child.error()));
     return fail(child.error());
   }
   const std::int64_t began_ns = monotonic_now_ns();
   follow(*watch, **child);
   relay(*watch, **child, session.interval_ns());
   const std::int64_t lasted_ns = monotonic_now_ns() - began_ns;
-  if (!watch->sampling.stop(kDriverMayTakeNs)) leave_without_devices(*watch, **child, lasted_ns);
+  const bool has_stopped = watch->sampling.stop(kDriverMayTakeNs);
+  if (!has_stopped) session.take_over_or_leave(static_cast<ExitCode>((*child)->end()->shell_code()));
   const EndReason reason = reason_of(*watch, **child, session.monitor());
   session.record_end(reason, lasted_ns);
   session.finish();
   session.teller().tell_end(reason, lasted_ns);
-  return static_cast<ExitCode>((*child)->end()->shell_code());
+  const auto code = static_cast<ExitCode>((*child)->end()->shell_code());
+  if (!has_stopped) leave_at_once(code);
+  return code;
 }
 
 }  // namespace vramscope

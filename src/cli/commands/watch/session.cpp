@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
+#include "cli/commands/watch/late_sampler.h"
+#include "cli/driver_patience.h"
 #include "cli/inputs.h"
 #include "fmt/format.h"
 #include "report/alert_message.h"
@@ -98,10 +101,8 @@ void WatchTeller::tell_end(const EndReason& reason, std::int64_t lasted_ns) {
   say(details.empty() ? text : text + "\n" + details, severity);
 }
 
-WatchSession::WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler)
-    : sampler_(std::move(sampler)),
-      has_program_(!options.command.empty()),
-      teller_(!options.command.empty(), options.json, options.quiet) {}
+WatchSession::WatchSession(const WatchOptions& options)
+    : has_program_(!options.command.empty()), teller_(!options.command.empty(), options.json, options.quiet) {}
 
 Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& options) {
   auto plan = alert_plan(options.alerts);
@@ -111,22 +112,8 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
   if (options.live.interval.empty() && plan->config.interval_ns)
     sampler_options->interval_ns = *plan->config.interval_ns;
   sampler_options->wanted.metrics |= metrics_of(plan->rules);  // costly ones are asked for by name alone
-  auto sampler = open_sampler(*sampler_options);
-  std::optional<Error> no_devices;
-  if (!sampler) {
-    // A program is not kept from running for want of a driver.
-    const bool is_chosen = !sampler_options->device.empty() || !sampler_options->replay.empty();
-    if (options.command.empty() || is_chosen || sampler.error().code != ExitCode::machine) return sampler.error();
-    no_devices = sampler.error();
-    sampler_options->device = "none";
-    sampler = open_sampler(*sampler_options);
-    if (!sampler) return sampler.error();
-  }
-  auto session = std::unique_ptr<WatchSession>(new WatchSession(options, std::move(*sampler)));
-  if (no_devices) {
-    session->teller_.say(no_devices->message + " " + tr("The program is watched without its devices."),
-                         Severity::warning);
-  }
+  auto session = std::unique_ptr<WatchSession>(new WatchSession(options));
+  if (auto error = session->open_devices(options, *sampler_options)) return std::move(*error);
   if (!options.record.empty() && is_same_file(options.record, sampler_options->replay)) {
     return Error{ExitCode::usage, filled(tr("{path} is what is played back; record into another file."),
                                          fmt::arg("path", options.record))};
@@ -142,6 +129,23 @@ Result<std::unique_ptr<WatchSession>> WatchSession::open(const WatchOptions& opt
   if (const auto error = session->open_alerts(options.alerts, std::move(*plan))) return *error;
   session->begin(options, *sampler_options);
   return session;
+}
+
+std::optional<Error> WatchSession::open_devices(const WatchOptions& options, const SamplerOptions& sampler_options) {
+  // A program is kept from running neither for want of a driver nor by one that does not answer.
+  const bool is_chosen = !sampler_options.device.empty() || !sampler_options.replay.empty();
+  if (!options.command.empty() && !is_chosen) {
+    sampler_ = late_sampler(sampler_options, [this](const Error& error) {
+      teller_.say(error.message + " " + tr("The program is watched without its devices."), Severity::warning);
+    });
+    return std::nullopt;
+  }
+  DriverPatience patience(pending_end_signal);
+  const DriverPatience::Call call(patience);
+  auto sampler = open_sampler(sampler_options);
+  if (!sampler) return sampler.error();
+  sampler_ = std::move(*sampler);
+  return std::nullopt;
 }
 
 std::optional<Error> WatchSession::open_alerts(const AlertOptions& options, AlertPlan plan) {
@@ -251,8 +255,46 @@ bool WatchSession::sample_if_due() {
   return true;
 }
 
+void WatchSession::tell_silence() {
+  const std::int64_t asked_ns = asked_ns_;
+  const std::int64_t now_ns = monotonic_now_ns();
+  const bool is_told = silence_told_ns_ != 0;
+  if (is_told ? asked_ns == silence_told_ns_ : asked_ns == 0 || now_ns - asked_ns < kSilenceNs) return;
+  Change change;
+  change.time_ns = now_ns;
+  change.real_time_ns = recording::read_clocks().realtime_ns;
+  if (is_told) {
+    change.kind = ChangeKind::driver_answers;
+    change.message.id = N_("The driver answers again.");
+    silence_told_ns_ = 0;
+  } else {
+    change.kind = ChangeKind::driver_silent;
+    change.severity = Severity::warning;
+    change.message.id = N_("The driver has not answered for {time}; nothing is known of the devices meanwhile.");
+    change.message.arguments.emplace_back("time", time_value(kSilenceNs));
+    silence_told_ns_ = asked_ns;
+  }
+  teller_.tell(change);
+}
+
+void WatchSession::take_over_or_leave(ExitCode code) {
+  teller_.say(tr("The driver does not answer; what the devices did at last is not known. Look at the kernel's log "
+                 "(sudo dmesg | grep -i -e nvrm -e xid)."),
+              Severity::error);
+  // Never unlocked.
+  if (!state_lock_.try_lock_for(std::chrono::nanoseconds(kLetGoNs))) leave_at_once(code);
+}
+
+void leave_at_once(ExitCode code) {
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(code));
+}
+
 bool WatchSession::take_sample() {
+  asked_ns_ = monotonic_now_ns();
   const LiveSample* sample = sampler_->sample();
+  const std::lock_guard lock(state_lock_);
+  asked_ns_ = 0;
   if (sample == nullptr) return false;
   last_ = sample;
   monitor_.add(*sample);

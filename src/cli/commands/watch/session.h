@@ -69,6 +69,13 @@ class WatchSession {
   int wait_ms() const;
   // These processes are what concerns the watch, with those of earlier calls that have used a device.
   void follow(const std::set<std::int64_t>& pids);
+  // Tells once when the look at hand has lasted for seconds, and when it came back after all. From a thread that waits
+  // for another one, which looks.
+  void tell_silence();
+  // Where the driver holds the thread that looks: says so, and all but the sampler is the caller's from now on; should
+  // that thread come back, it does nothing more. leave_at_once() must end the program. Where the thread is in the
+  // middle of something else, the program ends here.
+  void take_over_or_leave(ExitCode code);
   std::int64_t interval_ns() const { return interval_ns_; }
   bool is_played_back() const { return sampler_->is_played_back(); }
   void record_end(const EndReason& reason, std::int64_t lasted_ns);
@@ -83,7 +90,8 @@ class WatchSession {
   std::int64_t elapsed_ns() const;
 
  private:
-  WatchSession(const WatchOptions& options, std::unique_ptr<Sampler> sampler);
+  explicit WatchSession(const WatchOptions& options);
+  std::optional<Error> open_devices(const WatchOptions& options, const SamplerOptions& sampler_options);
   std::optional<Error> open_alerts(const AlertOptions& options, AlertPlan plan);
   bool take_sample();
   void begin(const WatchOptions& options, const SamplerOptions& sampler_options);
@@ -108,6 +116,12 @@ class WatchSession {
   std::unique_ptr<GoneProcesses> gone_;  // null where the watch is about one program, and for what is played back
   std::int64_t interval_ns_ = 0;
   const LiveSample* last_ = nullptr;
+  std::timed_mutex state_lock_;            // of all but the sampler, from the end of a look to what has been made of it
+  std::atomic<std::int64_t> asked_ns_{0};  // since when the driver is at work; 0: it is not
+  std::int64_t silence_told_ns_ = 0;       // the look that was told of
 };
+
+// Ends the program while the driver holds a thread of it: what the call holds can be neither used nor given back.
+[[noreturn]] void leave_at_once(ExitCode code);
 
 }  // namespace vramscope
