@@ -193,7 +193,9 @@ def rss_kib(pid):
 
 
 def cpu_seconds(pid):
-    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="utf-8").split()[0]) / 1e9
+    """Of all its threads."""
+    threads = pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text(encoding="utf-8").split()[0]) for thread in threads) / 1e9
 
 
 def watch(machine, program, interval_ms, seconds, more=()):

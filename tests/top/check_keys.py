@@ -508,6 +508,8 @@ class Terminal(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    # A server without sessions ends, and one that is ending takes no new ones.
+    tmux("new-session", "-d", "-s", "keeps-the-server", "sleep", "3600")
     try:
         unittest.main()
     finally:

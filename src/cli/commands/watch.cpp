@@ -98,7 +98,7 @@ bool wait_for_end(DeviceWatch& watch, WatchSession& session, const Descriptor& s
     pollfd ready[3] = {{signals.get(), POLLIN, 0},
                        {watch.sampling.descriptor(), POLLIN, 0},
                        {watch.target ? watch.target->descriptor() : -1, POLLIN, 0}};
-    poll(ready, 3, static_cast<int>((watch.target ? rhythm_ns : kSecondNs) / 1'000'000));
+    poll(ready, 3, static_cast<int>((watch.target ? rhythm_ns : 2 * kSecondNs) / 1'000'000));
     if (((ready[0].revents | ready[1].revents) & POLLIN) != 0) return false;
     if (watch.target && watch.target->has_ended()) return true;
   }
