@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recording/format.h"
+#include "recording/records.h"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
@@ -63,6 +64,9 @@ class ChunkBuilder {
   std::string entries_;
   std::string data_;
 };
+
+// Chunks of rows for traces; their sequence numbers are the writer's. Columns that are 0 in every row are left out.
+std::vector<ChunkBuilder> trace_chunks(const TraceRows& rows, std::uint16_t flags);
 
 // The columns of a payload; views into it.
 class ChunkColumns {

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t kChunkRows = 65536;
 constexpr std::size_t kChunkTextBytes = 4U << 20;
+constexpr std::string_view kMoreNames = "(more names)";
+constexpr std::size_t kMostTexts = 1U << 20;
+constexpr std::size_t kMostTextBytes = 64U << 20;
+constexpr std::size_t kMostStacks = 4U << 20;
 constexpr std::size_t kRowBytes = 16;  // of a definition in memory, for new_bytes()
 
 // Calls work(begin, end) for pieces of at most kChunkRows.
@@ -38,7 +42,7 @@ std::uint32_t Definitions::intern(std::string_view text) {
   const auto found = string_ids_.find(text);
   if (found != string_ids_.end()) return found->second;
   const std::uint32_t id = ++last_string_;
-  const std::string& kept = texts_.emplace(id, text).first->second;
+  const std::string& kept = texts_.emplace(id, Text{std::string(text), false}).first->second.text;
   string_ids_.emplace(kept, id);
   new_.strings.push_back(id);
   new_bytes_ += text.size() + kRowBytes;
@@ -94,6 +98,53 @@ SeriesId Definitions::add_series(SubjectId subject, std::string_view metric, std
   return id;
 }
 
+TextId Definitions::add_text(std::string_view text) {
+  const auto found = string_ids_.find(cut_text(text));
+  if (found != string_ids_.end() && texts_.at(found->second).is_kept) return found->second;
+  const bool is_full = kept_texts_.size() >= kMostTexts || kept_text_bytes_ + text.size() > kMostTextBytes;
+  if (is_full && text != kMoreNames) return add_text(kMoreNames);
+  const TextId id = intern(text);
+  if (id == kNoId) return id;
+  texts_.at(id).is_kept = true;
+  kept_texts_.push_back(id);
+  kept_text_bytes_ += texts_.at(id).text.size();
+  return id;
+}
+
+ThreadId Definitions::add_thread(SubjectId process, std::int64_t tid, std::string_view name) {
+  const ThreadId id = ++last_thread_;
+  threads_[id] = {process, tid, add_text(name), false};
+  new_.threads.push_back(id);
+  new_bytes_ += kRowBytes;
+  return id;
+}
+
+void Definitions::name_thread(ThreadId thread, std::string_view name) {
+  const auto found = threads_.find(thread);
+  const TextId text = add_text(name);
+  if (found == threads_.end() || found->second.name == text) return;
+  found->second.name = text;
+  new_.threads.push_back(thread);  // a later row replaces the name
+}
+
+void Definitions::end_thread(ThreadId thread) {
+  const auto found = threads_.find(thread);
+  if (found != threads_.end()) found->second.has_ended = true;
+}
+
+StackId Definitions::add_stack(StackId caller, TextId frame) {
+  const auto [place, is_new] = stack_ids_.try_emplace(std::uint64_t{caller} << 32 | frame, 0);
+  if (!is_new) return place->second;
+  if (stacks_.size() >= kMostStacks) {
+    stack_ids_.erase(place);
+    return caller;  // without its innermost frames
+  }
+  stacks_.emplace_back(caller, frame);
+  place->second = static_cast<StackId>(stacks_.size());
+  new_bytes_ += kRowBytes;
+  return place->second;
+}
+
 Definitions::SeriesState* Definitions::find_series(SeriesId id) {
   const auto found = series_.find(id);
   return found == series_.end() ? nullptr : &found->second;
@@ -107,6 +158,10 @@ void Definitions::end_subject(SubjectId subject) {
 }
 
 void Definitions::forget_ended() {
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    thread = thread->second.has_ended ? threads_.erase(thread) : std::next(thread);
+  }
+  erase_ids(new_.threads, threads_);
   if (ended_.empty()) return;
   for (const SubjectId id : ended_) {
     const auto found = subjects_.find(id);
@@ -136,10 +191,10 @@ void Definitions::forget_unused_strings() {
   // An attribute that changed twice since the last write has a value that is no subject's any more.
   for (const AttributeRow& row : new_.attributes) used[row.value] = true;
   for (auto text = texts_.begin(); text != texts_.end();) {
-    if (used.contains(text->first)) {
+    if (text->second.is_kept || used.contains(text->first)) {
       ++text;
     } else {
-      string_ids_.erase(std::string_view(text->second));
+      string_ids_.erase(std::string_view(text->second.text));
       text = texts_.erase(text);
     }
   }
@@ -148,6 +203,7 @@ void Definitions::forget_unused_strings() {
 
 void Definitions::clear_new() {
   new_ = Rows();
+  new_.first_stack = static_cast<StackId>(stacks_.size() + 1);
   new_bytes_ = 0;
 }
 
@@ -169,6 +225,10 @@ void Definitions::write_all(const Sink& sink) const {
       rows.strings.insert(rows.strings.end(), {metric, series_.at(series).unit});
     }
   }
+  rows.strings.insert(rows.strings.end(), kept_texts_.begin(), kept_texts_.end());
+  for (const auto& [id, thread] : threads_) {
+    if (!thread.has_ended) rows.threads.push_back(id);
+  }
   std::sort(rows.strings.begin(), rows.strings.end());
   rows.strings.erase(std::unique(rows.strings.begin(), rows.strings.end()), rows.strings.end());
   rows.strings.erase(std::remove(rows.strings.begin(), rows.strings.end(), kNoId), rows.strings.end());
@@ -180,6 +240,8 @@ void Definitions::write(const Rows& rows, std::uint16_t flags, const Sink& sink)
   write_subjects(rows.subjects, flags, sink);
   write_attributes(rows.attributes, flags, sink);
   write_series(rows.series, flags, sink);
+  write_threads(rows.threads, flags, sink);
+  write_stacks(rows.first_stack, flags, sink);
 }
 
 void Definitions::write_strings(const std::vector<std::uint32_t>& ids, std::uint16_t flags, const Sink& sink) const {
@@ -187,7 +249,7 @@ void Definitions::write_strings(const std::vector<std::uint32_t>& ids, std::uint
     std::vector<std::int64_t> numbers;
     std::vector<std::string_view> texts;
     for (std::size_t bytes = 0; i < ids.size() && bytes < kChunkTextBytes && numbers.size() < kChunkRows; ++i) {
-      texts.push_back(texts_.at(ids[i]));
+      texts.push_back(texts_.at(ids[i]).text);
       numbers.push_back(ids[i]);
       bytes += texts.back().size();
     }
@@ -244,6 +306,30 @@ void Definitions::write_series(const std::vector<SeriesId>& ids, std::uint16_t f
     chunk.integers(column::kSeriesMetric, metrics).integers(column::kSeriesUnit, units).header().flags = flags;
     sink(chunk);
   });
+}
+
+void Definitions::write_threads(const std::vector<ThreadId>& ids, std::uint16_t flags, const Sink& sink) const {
+  TraceRows rows;
+  rows.kind = ChunkKind::threads;
+  for (const ThreadId id : ids) {
+    const ThreadState& thread = threads_.at(id);
+    rows.column(column::kThreadId).push_back(id);
+    rows.column(column::kThreadProcess).push_back(thread.process);
+    rows.column(column::kThreadTid).push_back(thread.tid);
+    rows.column(column::kThreadName).push_back(thread.name);
+  }
+  for (ChunkBuilder& chunk : trace_chunks(rows, flags)) sink(chunk);
+}
+
+void Definitions::write_stacks(StackId first, std::uint16_t flags, const Sink& sink) const {
+  TraceRows rows;
+  rows.kind = ChunkKind::stacks;
+  for (std::size_t place = first - 1U; place < stacks_.size(); ++place) {
+    rows.column(column::kStackId).push_back(static_cast<std::int64_t>(place + 1));
+    rows.column(column::kStackParent).push_back(stacks_[place].first);
+    rows.column(column::kStackFrame).push_back(stacks_[place].second);
+  }
+  for (ChunkBuilder& chunk : trace_chunks(rows, flags)) sink(chunk);
 }
 
 }  // namespace vramscope::recording

@@ -4,6 +4,7 @@
 // checkpoint, so that memory follows what is alive. Not thread-safe.
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,13 @@ class Definitions {
   void end_subject(SubjectId subject);
   void forget_ended();
 
+  // Repeated by every checkpoint. Texts beyond the limit are all "(more names)".
+  TextId add_text(std::string_view text);
+  ThreadId add_thread(SubjectId process, std::int64_t tid, std::string_view name);
+  void name_thread(ThreadId thread, std::string_view name);
+  void end_thread(ThreadId thread);
+  StackId add_stack(StackId caller, TextId frame);
+
   // What has not been written yet, roughly.
   std::size_t new_bytes() const { return new_bytes_; }
   void write_new(const Sink& sink) const { write(new_, 0, sink); }
@@ -62,11 +70,19 @@ class Definitions {
     std::uint32_t name;
     std::uint32_t value;
   };
+  struct ThreadState {
+    SubjectId process = kNoId;
+    std::int64_t tid = 0;
+    TextId name = kNoId;
+    bool has_ended = false;
+  };
   struct Rows {
     std::vector<std::uint32_t> strings;
     std::vector<SubjectId> subjects;
     std::vector<AttributeRow> attributes;
     std::vector<SeriesId> series;
+    std::vector<ThreadId> threads;
+    StackId first_stack = 1;  // all from this one on
   };
 
   std::uint32_t intern(std::string_view text);
@@ -76,18 +92,31 @@ class Definitions {
   void write_strings(const std::vector<std::uint32_t>& ids, std::uint16_t flags, const Sink& sink) const;
   void write_subjects(const std::vector<SubjectId>& ids, std::uint16_t flags, const Sink& sink) const;
   void write_attributes(const std::vector<AttributeRow>& rows, std::uint16_t flags, const Sink& sink) const;
+  void write_threads(const std::vector<ThreadId>& ids, std::uint16_t flags, const Sink& sink) const;
+  void write_stacks(StackId first, std::uint16_t flags, const Sink& sink) const;
   void write_series(const std::vector<SeriesId>& ids, std::uint16_t flags, const Sink& sink) const;
 
-  std::unordered_map<std::uint32_t, std::string> texts_;
+  struct Text {
+    std::string text;
+    bool is_kept = false;  // for rows of traces
+  };
+
+  std::unordered_map<std::uint32_t, Text> texts_;
   absl::flat_hash_map<std::string_view, std::uint32_t> string_ids_;  // views into texts_
   std::unordered_map<SubjectId, SubjectState> subjects_;
   absl::flat_hash_map<SeriesId, SeriesState> series_;
   std::vector<SubjectId> ended_;
+  std::vector<TextId> kept_texts_;  // of add_text(), in order
+  std::size_t kept_text_bytes_ = 0;
+  std::map<ThreadId, ThreadState> threads_;
+  std::vector<std::pair<StackId, TextId>> stacks_;  // caller and frame of id - 1
+  absl::flat_hash_map<std::uint64_t, StackId> stack_ids_;
   Rows new_;
   std::size_t new_bytes_ = 0;
   std::uint32_t last_string_ = 0;
   SubjectId last_subject_ = 0;
   SeriesId last_series_ = 0;
+  ThreadId last_thread_ = 0;
 };
 
 }  // namespace vramscope::recording

@@ -90,4 +90,38 @@ bool parse_file_body(std::string_view body, RunInfo& run) {
          take_run_text(body, run.command);
 }
 
+std::uint16_t trace_columns(ChunkKind kind) {
+  switch (kind) {
+    case ChunkKind::threads:
+      return column::kThreadName;
+    case ChunkKind::stacks:
+      return column::kStackFrame;
+    case ChunkKind::spans:
+      return column::kSpanStream;
+    case ChunkKind::memory_events:
+      return column::kMemoryOrigin;
+    case ChunkKind::tallies:
+      return column::kTallyDuration;
+    case ChunkKind::losses:
+      return column::kLossReason;
+    default:
+      return 0;
+  }
+}
+
+std::uint16_t trace_time_column(ChunkKind kind) {
+  switch (kind) {
+    case ChunkKind::spans:
+      return column::kSpanEnd;
+    case ChunkKind::memory_events:
+      return column::kMemoryTime;
+    case ChunkKind::tallies:
+      return column::kTallyTime;
+    case ChunkKind::losses:
+      return column::kLossTime;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace vramscope::recording

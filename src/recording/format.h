@@ -29,9 +29,17 @@ enum class ChunkKind : std::uint16_t {
   samples = 6,
   events = 7,
   checkpoint = 8,
-  end = 9
-  // 16 to 63 are kept for traces: threads, stacks, spans, memory events, live allocations, flows, modules.
+  end = 9,
+  // 16 to 63 are for traces: also 20 live allocations, 21 flows, 22 modules, none of which is written yet.
+  threads = 16,
+  stacks = 17,
+  spans = 18,
+  memory_events = 19,
+  tallies = 23,
+  losses = 24
 };
+inline constexpr ChunkKind kTraceKinds[] = {ChunkKind::threads,       ChunkKind::stacks,  ChunkKind::spans,
+                                            ChunkKind::memory_events, ChunkKind::tallies, ChunkKind::losses};
 
 // Bits of ChunkHeader::flags. Unknown low bits (0 to 7) mean nothing; with an unknown high bit (8 to 15) a chunk is
 // treated as one of an unknown kind.
@@ -58,8 +66,26 @@ inline constexpr std::uint16_t kSampleSeries = 1, kSampleTime = 2, kSampleStep =
 inline constexpr std::uint16_t kEventTime = 1, kEventKind = 2, kEventSubject = 3, kEventCode = 4, kEventText = 5;
 inline constexpr std::uint16_t kCheckpointChunks = 1;
 inline constexpr std::uint16_t kTotalChunks = 1, kTotalSamples = 2, kTotalEvents = 3, kTotalDropped = 4,
-                               kTotalBytes = 5;
+                               kTotalBytes = 5, kTotalTraceRows = 6;
+inline constexpr std::uint16_t kThreadId = 1, kThreadProcess = 2, kThreadTid = 3, kThreadName = 4;
+inline constexpr std::uint16_t kStackId = 1, kStackParent = 2, kStackFrame = 3;
+inline constexpr std::uint16_t kSpanThread = 1, kSpanEnd = 2, kSpanDuration = 3, kSpanKind = 4, kSpanName = 5,
+                               kSpanFlags = 6, kSpanDomain = 7, kSpanCategory = 8, kSpanPayloadType = 9,
+                               kSpanPayload = 10, kSpanCorrelation = 11, kSpanResult = 12, kSpanBytes = 13,
+                               kSpanStack = 14, kSpanDevice = 15, kSpanStream = 16;
+inline constexpr std::uint16_t kMemoryTime = 1, kMemoryThread = 2, kMemoryAction = 3, kMemoryAddress = 4,
+                               kMemoryBytes = 5, kMemoryRequested = 6, kMemoryDevice = 7, kMemoryPool = 8,
+                               kMemoryStream = 9, kMemoryStack = 10, kMemoryOrigin = 11;
+inline constexpr std::uint16_t kTallyTime = 1, kTallyThread = 2, kTallyKind = 3, kTallyName = 4, kTallyCount = 5,
+                               kTallyDuration = 6;
+inline constexpr std::uint16_t kLossTime = 1, kLossSince = 2, kLossProcess = 3, kLossKind = 4, kLossCount = 5,
+                               kLossReason = 6;
 }  // namespace column
+
+// Columns of a kind for traces, numbered from 1. 0: no such kind.
+std::uint16_t trace_columns(ChunkKind kind);
+// The column with the times of its rows, 0 where rows have none.
+std::uint16_t trace_time_column(ChunkKind kind);
 
 struct ChunkHeader {
   std::uint16_t kind = 0;

@@ -24,14 +24,15 @@ std::uint16_t known_columns(ChunkKind kind) {
     case ChunkKind::series:
       return 4;
     case ChunkKind::events:
-    case ChunkKind::end:
       return 5;
     case ChunkKind::samples:
+    case ChunkKind::end:
       return 6;
     case ChunkKind::checkpoint:
       return 1;
+    default:
+      return trace_columns(kind);
   }
-  return 0;
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ bool Reader::skip_unknown() {
 bool Reader::read_chunk(Visitor& visitor) {
   switch (static_cast<ChunkKind>(chunks_->header().kind)) {
     case ChunkKind::strings:
-      return read_strings();
+      return read_strings(visitor);
     case ChunkKind::subjects:
       return read_subjects(visitor);
     case ChunkKind::attributes:
@@ -109,8 +110,9 @@ bool Reader::read_chunk(Visitor& visitor) {
       return read_checkpoint();
     case ChunkKind::end:
       return read_end();
+    default:
+      return read_trace_rows(visitor);
   }
-  return true;
 }
 
 const std::string* Reader::text(std::int64_t id) {
@@ -120,7 +122,7 @@ const std::string* Reader::text(std::int64_t id) {
   return found == texts_.end() ? nullptr : &found->second.text;
 }
 
-bool Reader::read_strings() {
+bool Reader::read_strings(Visitor& visitor) {
   if (!columns_.integers(column::kStringId, 0, ids_) || !columns_.texts(column::kStringText, column_texts_)) {
     return false;
   }
@@ -133,6 +135,7 @@ bool Reader::read_strings() {
     } else if (texts_.size() < kMaxNamesKept && text_bytes_ + column_texts_[i].size() <= kMaxTextBytesKept) {
       text_bytes_ += column_texts_[i].size();
       texts_.emplace(id, KnownText{std::string(column_texts_[i]), chunks_->header().sequence});
+      visitor.on_text(id, column_texts_[i]);
     } else {
       count("too_many_names");
     }
@@ -245,11 +248,10 @@ void Reader::forget_before(std::uint64_t sequence) {
 bool Reader::read_end() {
   if (columns_.rows() == 0) return false;
   Totals totals;
-  const std::pair<std::uint16_t, std::int64_t*> fields[] = {{column::kTotalChunks, &totals.chunks},
-                                                            {column::kTotalSamples, &totals.samples},
-                                                            {column::kTotalEvents, &totals.events},
-                                                            {column::kTotalDropped, &totals.dropped},
-                                                            {column::kTotalBytes, &totals.bytes}};
+  const std::pair<std::uint16_t, std::int64_t*> fields[] = {
+      {column::kTotalChunks, &totals.chunks}, {column::kTotalSamples, &totals.samples},
+      {column::kTotalEvents, &totals.events}, {column::kTotalDropped, &totals.dropped},
+      {column::kTotalBytes, &totals.bytes},   {column::kTotalTraceRows, &totals.trace_rows}};
   for (const auto& [id, value] : fields) {
     if (!columns_.integers(id, 0, a_)) return false;
     *value = a_[0];

@@ -39,6 +39,11 @@ class Visitor {
   virtual void on_samples(const std::vector<Sample>& /*samples*/) {}
   virtual void on_event(const Event& /*event*/) {}
   virtual void on_clock(const ClockPoint& /*point*/) {}
+  // Every text that is defined, before the first row that names it.
+  virtual void on_text(TextId /*id*/, std::string_view /*text*/) {}
+  // A chunk of rows for traces. Checkpoints repeat threads and stacks: a row with an id that is known says the same
+  // again, or gives a thread another name. Ids, kinds and numbers are as in the file: they may be any.
+  virtual void on_trace_rows(const TraceRows& /*rows*/) {}
 };
 
 class Reader {
@@ -65,7 +70,7 @@ class Reader {
   explicit Reader(std::unique_ptr<ChunkReader> chunks) : chunks_(std::move(chunks)) {}
   bool skip_unknown();
   bool read_chunk(Visitor& visitor);
-  bool read_strings();
+  bool read_strings(Visitor& visitor);
   bool read_subjects(Visitor& visitor);
   bool read_attributes(Visitor& visitor);
   bool read_series(Visitor& visitor);
@@ -73,6 +78,7 @@ class Reader {
   bool read_samples(Visitor& visitor);
   bool take_samples(bool is_key);
   bool read_events(Visitor& visitor);
+  bool read_trace_rows(Visitor& visitor);
   bool read_checkpoint();
   bool read_end();
   void forget_before(std::uint64_t sequence);
@@ -102,6 +108,7 @@ class Reader {
   std::vector<std::int64_t> ids_, a_, b_, c_, d_, e_;  // columns of the chunk at hand
   std::vector<std::string_view> column_texts_;
   std::vector<Sample> samples_;
+  TraceRows rows_;
   std::optional<Totals> totals_;
   Totals seen_;
   bool is_over_ = false;

@@ -65,6 +65,21 @@ class Writer {
   // Rows of one series come in the order of time. What is not Validity::known has no value.
   std::optional<Error> append(const Sample& sample);
   std::optional<Error> append(const Event& event);
+  // What rows of traces refer to. Ids never change; texts are kept for as long as the recording is written, so there is
+  // a limit to them: beyond it all further ones are the text "(more names)".
+  TextId text(std::string_view text) { return definitions_.add_text(text); }
+  ThreadId add_thread(SubjectId process, std::int64_t tid, std::string_view name) {
+    return definitions_.add_thread(process, tid, name);
+  }
+  void name_thread(ThreadId thread, std::string_view name) { definitions_.name_thread(thread, name); }
+  // No rows of it come after this.
+  void end_thread(ThreadId thread) { definitions_.end_thread(thread); }
+  // `frame` is called by `caller`, 0 for none; the same id for the same pair.
+  StackId add_stack(StackId caller, TextId frame) { return definitions_.add_stack(caller, frame); }
+  // Spans, memory events, tallies or losses, written at once: one call a drain, not one a row. All columns that are not
+  // empty have as many values. `now_ns`: CLOCK_MONOTONIC.
+  std::optional<Error> append(const TraceRows& rows, std::int64_t now_ns);
+
   // To be called now and then when rows come rarely.
   std::optional<Error> flush_if_due(std::int64_t now_ns);
   std::optional<Error> flush(std::int64_t now_ns);
@@ -75,6 +90,8 @@ class Writer {
   const Totals& totals() const { return totals_; }
 
  private:
+  static constexpr int kTraceCompressionLevel = 1;  // many rows in little time
+
   struct SampleRows {
     std::vector<std::int64_t> series, times, values, validities;
   };
@@ -88,13 +105,15 @@ class Writer {
   std::optional<Error> before_row(std::int64_t time_ns);
   std::optional<Error> flush_if_large(std::int64_t now_ns);
   std::int64_t buffered_rows() const;
-  void add_chunk(ChunkBuilder& chunk);
+  void add_chunk(ChunkBuilder& chunk) { add_chunk(chunk, compressor_); }
+  void add_chunk(ChunkBuilder& chunk, Compressor& compressor);
   void take_clocks();
   void build_clocks();
   void build_samples();
   bool shift_steps(const std::vector<std::int64_t>& series, std::vector<std::int64_t>& steps,
                    std::vector<std::int64_t>& shifts);
   void build_events();
+  bool is_checkpoint_due(std::int64_t now_ns) const;
   bool build_checkpoint(std::int64_t now_ns);
   void build_end();
   void clear_rows();
@@ -107,6 +126,7 @@ class Writer {
   int descriptor_;
   WriterOptions options_;
   Compressor compressor_;
+  Compressor trace_compressor_{kTraceCompressionLevel};
   Definitions definitions_;
   SampleRows samples_;
   EventRows events_;

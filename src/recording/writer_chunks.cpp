@@ -19,11 +19,11 @@ constexpr std::uint8_t kPageShift = 12;
 
 }  // namespace
 
-void Writer::add_chunk(ChunkBuilder& chunk) {
+void Writer::add_chunk(ChunkBuilder& chunk, Compressor& compressor) {
   ChunkHeader& header = chunk.header();
   header.sequence = sequence_;
   if (!drops_told_) header.drops = static_cast<std::uint64_t>(lost_since_);
-  if (!chunk.finish(compressor_, buffer_)) return;
+  if (!chunk.finish(compressor, buffer_)) return;
   drops_told_ = true;
   ++sequence_;
 }
@@ -128,13 +128,15 @@ void Writer::build_events() {
   add_chunk(chunk);
 }
 
-// All that is alive, then the chunk that says how many chunks that took. False when none is due.
-bool Writer::build_checkpoint(std::int64_t now_ns) {
+bool Writer::is_checkpoint_due(std::int64_t now_ns) const {
   if (!checkpoint_ns_) return false;
   const std::int64_t bytes = totals_.bytes + static_cast<std::int64_t>(buffer_.size()) - checkpoint_at_bytes_;
-  if (saturating_sub(now_ns, *checkpoint_ns_) < options_.checkpoint_ns && bytes < options_.checkpoint_bytes) {
-    return false;
-  }
+  return saturating_sub(now_ns, *checkpoint_ns_) >= options_.checkpoint_ns || bytes >= options_.checkpoint_bytes;
+}
+
+// All that is alive, then the chunk that says how many chunks that took. False when none is due.
+bool Writer::build_checkpoint(std::int64_t now_ns) {
+  if (!is_checkpoint_due(now_ns)) return false;
   const std::uint64_t first = sequence_;
   definitions_.write_all([this](ChunkBuilder& repeated) { add_chunk(repeated); });
   ChunkBuilder chunk(ChunkKind::checkpoint, 1);
@@ -151,6 +153,7 @@ void Writer::build_end() {
   chunk.constant(column::kTotalEvents, now(totals_.events, events_.times.size()));
   chunk.constant(column::kTotalDropped, totals_.dropped);
   chunk.constant(column::kTotalBytes, now(totals_.bytes, buffer_.size()));
+  if (totals_.trace_rows > 0) chunk.constant(column::kTotalTraceRows, totals_.trace_rows);
   add_chunk(chunk);
 }
 

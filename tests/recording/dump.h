@@ -1,6 +1,7 @@
 #pragma once
 // What a recording holds as text: one JSON value a line, as tests/recording/read_vrs.py prints it.
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,19 @@ class Dump : public Visitor {
     line("event", number(event.time_ns) + "," + number(static_cast<int>(event.kind)) + "," + number(event.subject) +
                       "," + number(event.code) + "," + json_text(event.text));
   }
+  void on_text(TextId id, std::string_view words) override { texts_[id] = words; }
+  void on_trace_rows(const TraceRows& rows) override {
+    std::string lines;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      std::string values;
+      for (std::uint16_t id = 1; id <= trace_columns(rows.kind); ++id) {
+        const std::int64_t value = rows.column(id).empty() ? 0 : rows.column(id)[row];
+        values += (id == 1 ? "" : ",") + (names_text(rows.kind, id) ? json_text(texts_[value]) : number(value));
+      }
+      lines += ",[" + values + "]";
+    }
+    line("rows", number(static_cast<int>(rows.kind)) + lines);
+  }
   void on_clock(const ClockPoint& point) override {
     line("clock", number(static_cast<int>(point.clock)) + "," + number(point.time_ns) + "," + number(point.value));
   }
@@ -73,11 +87,13 @@ class Dump : public Visitor {
   void summary(const Reader& reader) {
     const Totals& seen = reader.seen();
     text += "{\"summary\":{\"chunks\":" + number(seen.chunks) + ",\"samples\":" + number(seen.samples) +
-            ",\"events\":" + number(seen.events) + ",\"dropped\":" + number(seen.dropped) + ",\"totals\":";
+            ",\"events\":" + number(seen.events) + ",\"dropped\":" + number(seen.dropped) +
+            (seen.trace_rows > 0 ? ",\"trace_rows\":" + number(seen.trace_rows) : "") + ",\"totals\":";
     if (const std::optional<Totals>& totals = reader.totals()) {
       text += "{\"chunks\":" + number(totals->chunks) + ",\"samples\":" + number(totals->samples) +
               ",\"events\":" + number(totals->events) + ",\"dropped\":" + number(totals->dropped) +
-              ",\"bytes\":" + number(totals->bytes) + "}";
+              ",\"bytes\":" + number(totals->bytes) +
+              (totals->trace_rows > 0 ? ",\"trace_rows\":" + number(totals->trace_rows) : "") + "}";
     } else {
       text += "null";
     }
@@ -89,6 +105,14 @@ class Dump : public Visitor {
   }
 
  private:
+  static bool names_text(ChunkKind kind, std::uint16_t id) {
+    if (kind == ChunkKind::threads || kind == ChunkKind::tallies) return id == 4;
+    if (kind == ChunkKind::stacks) return id == 3;
+    if (kind == ChunkKind::spans) return id == 5 || id == 7 || id == 8;
+    return kind == ChunkKind::memory_events && id == 8;
+  }
+  std::map<std::int64_t, std::string> texts_;
+
   static std::string number(std::int64_t value) { return std::to_string(value); }
   void line(const char* name, const std::string& rest) { text += std::string("{\"") + name + "\":[" + rest + "]}\n"; }
 };

@@ -10,7 +10,8 @@ import sys
 
 FILE_MAGIC, CHUNK_MAGIC = b"\x89VRS\r\n\x1a\n", b"\xf1VRC"
 MUST_UNDERSTAND, COMPRESSED = 1, 4
-KNOWN_COLUMNS = {1: 2, 2: 4, 3: 3, 4: 4, 5: 3, 6: 6, 7: 5, 8: 1, 9: 5}
+KNOWN_COLUMNS = {1: 2, 2: 4, 3: 3, 4: 4, 5: 3, 6: 6, 7: 5, 8: 1, 9: 6, 16: 4, 17: 3, 18: 16, 19: 11, 23: 6, 24: 6}
+TEXT_COLUMNS = {16: [4], 17: [3], 18: [5, 7, 8], 19: [8], 23: [4], 24: []}  # of the kinds for traces
 
 
 def crc_of(byte):
@@ -160,12 +161,23 @@ class Recording:
         self.seen["samples"] += len(out)
         return {"samples": out} if out else None
 
+    def trace_rows(self, kind, rows, found):
+        columns = [found.get(column, [0] * rows) for column in range(1, KNOWN_COLUMNS[kind] + 1)]
+        for column in TEXT_COLUMNS[kind]:
+            columns[column - 1] = [self.strings.get(name, "") for name in columns[column - 1]]
+        if kind > 17:
+            self.seen["trace_rows"] = self.seen.get("trace_rows", 0) + rows
+        return {"rows": [kind, *map(list, zip(*columns))]}
+
     def values(self):
         run, at = self.file_header()
         yield {"run": run}
         for kind, sequence, rows, found in self.chunks(at):
             if kind == 6:
                 yield self.samples(sequence, rows, found)
+            elif kind in TEXT_COLUMNS:
+                yield self.trace_rows(kind, rows, found)
+                continue
             for row in zip(*(found[column] for column in sorted(found))):
                 if kind == 1:
                     self.strings[row[0]] = row[1]
@@ -184,7 +196,7 @@ class Recording:
                     self.seen["events"] += 1
                     yield {"event": list(row)}
                 elif kind == 9:
-                    self.totals = dict(zip(("chunks", "samples", "events", "dropped", "bytes"), row))
+                    self.totals = dict(zip(("chunks", "samples", "events", "dropped", "bytes", "trace_rows"), row))
         if self.totals is None and "must_understand" not in self.trouble:
             self.count("no_end")
         yield {"summary": {**self.seen, "totals": self.totals, "trouble": self.trouble}}

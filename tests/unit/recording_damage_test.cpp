@@ -13,6 +13,7 @@
 
 #include "../recording/dump.h"
 #include "../recording/small_recording.h"
+#include "import/reader.h"
 #include "recording/reader.h"
 
 namespace vramscope::recording {
@@ -131,8 +132,10 @@ TEST(RecordingDamage, WrongContentBehindARightCrcIsCounted) {
   };
   Compressor compressor(1);
   int counted = 0;
-  for (int round = 0; round < 3000; ++round) {
-    const auto kind = static_cast<ChunkKind>(1 + random() % 9);
+  constexpr std::size_t kKinds = 9 + std::size(kTraceKinds);
+  for (int round = 0; round < 5000; ++round) {
+    const std::size_t pick = random() % kKinds;
+    const auto kind = pick < 9 ? static_cast<ChunkKind>(1 + pick) : kTraceKinds[pick - 9];
     const std::size_t rows = random() % 5;
     ChunkBuilder chunk(kind, rows);
     for (std::uint16_t id = 1; id <= 5; ++id) {
@@ -153,6 +156,9 @@ TEST(RecordingDamage, WrongContentBehindARightCrcIsCounted) {
     Result<std::unique_ptr<Reader>> reader = Reader::open(bytes_of(bytes), "test");
     ASSERT_TRUE(reader);
     (*reader)->read_all(visitor);
+    const TemporaryFile file;
+    std::ofstream(file.path(), std::ios::binary) << bytes;
+    ASSERT_TRUE(load_source(file.path()));  // what it makes of them is whole, whatever they are
     counted += static_cast<int>((*reader)->trouble("columns_damaged"));
   }
   EXPECT_GT(counted, 1000);
@@ -222,6 +228,39 @@ class FullDisk {
   rlimit before_{};
   void (*handler_)(int);
 };
+
+TEST(RecordingDamage, ATraceThatFindsNoRoomIsCountedAndGoesOn) {
+  const TemporaryFile file;
+  const std::unique_ptr<Writer> writer = open_writer(file.path());
+  const SubjectId process = writer->add_subject({SubjectKind::process, "boot:1:1", kNoId, {}});
+  const ThreadId thread = writer->add_thread(process, 1, "main");
+  const auto append = [&](std::int64_t second, std::int64_t count) {
+    TraceRows rows;
+    for (std::int64_t i = 0; i < count; ++i) {
+      rows.column(column::kSpanThread).push_back(thread);
+      rows.column(column::kSpanEnd).push_back(second * kSecond + i * i % 7919);
+      rows.column(column::kSpanName).push_back(writer->text("name " + std::to_string(second)));
+    }
+    return writer->append(rows, second * kSecond);
+  };
+  EXPECT_FALSE(append(10, 100));
+  {
+    const FullDisk full(file_text(file.path()).size() + 10);
+    EXPECT_TRUE(append(11, 30));
+    EXPECT_FALSE(append(12, 3));  // told once
+  }
+  EXPECT_FALSE(append(13, 7));
+  EXPECT_FALSE(writer->close());
+  EXPECT_EQ(writer->totals().dropped, 33);
+  const std::string bytes = file_text(file.path());
+  Visitor nobody;
+  const auto reader = Reader::open(bytes_of(bytes), "test");
+  ASSERT_TRUE(reader);
+  (*reader)->read_all(nobody);
+  EXPECT_EQ((*reader)->seen().trace_rows, 107);
+  EXPECT_EQ((*reader)->seen().dropped, 33);
+  EXPECT_EQ((*reader)->trouble().size(), 1U);
+}
 
 TEST(RecordingDamage, AFullDiskIsToldOnceAndWhatIsLostIsCounted) {
   const TemporaryFile file;

@@ -228,7 +228,7 @@ TEST(Recording, AnUnknownChunkIsPassedOverUnlessItMustBeUnderstood) {
     ASSERT_TRUE((*chunks)->next());
     const auto place = static_cast<std::size_t>((*chunks)->offset());
     Compressor compressor(3);
-    ChunkBuilder chunk(static_cast<ChunkKind>(18), 2);
+    ChunkBuilder chunk(static_cast<ChunkKind>(63), 2);
     chunk.integers(1, {1, 2}).integers(200, {3, 4});
     chunk.header().flags = must ? kMustUnderstand : 0;
     chunk.header().sequence = (*chunks)->header().sequence;

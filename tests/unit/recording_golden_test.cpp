@@ -1,7 +1,6 @@
 // Recordings in tests/recording/golden must read for ever, and a reader in Python, written from
 // docs/recording-format.md alone, must find the same in them.
 #include <gtest/gtest.h>
-#include <stdio.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "../recording/dump.h"
+#include "../recording/python_dump.h"
 #include "../recording/small_recording.h"
 
 namespace vramscope::recording {
@@ -24,17 +24,6 @@ std::vector<std::filesystem::path> golden_files() {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-std::string python_dump(const std::string& path) {
-  const std::string command =
-      "PATH=/usr/bin:$PATH PYTHONIOENCODING=utf-8 python3 -B '" + kFolder + "read_vrs.py' '" + path + "'";
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string text;
-  char piece[4096];
-  for (std::size_t got = 0; (got = ::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, got);
-  return ::pclose(pipe) == 0 ? text : text + "(read_vrs.py failed)";
 }
 
 TEST(RecordingGolden, OldRecordingsReadAsTheyAlwaysDid) {

@@ -8,6 +8,7 @@
 #include "import/device_timeline.h"
 #include "import/reader.h"
 #include "import/readers/recording/recorded_log.h"
+#include "import/readers/recording/recorded_trace.h"
 #include "reader_table.h"
 #include "recording/chunk_reader.h"
 #include "recording/reader.h"
@@ -74,11 +75,13 @@ class Contents : public recording::Visitor {
  public:
   void on_subject(SubjectId id, recording::SubjectKind kind, std::string_view key, SubjectId parent) override {
     log_.add_subject(id, kind, key, parent);
+    if (kind == recording::SubjectKind::process) trace_.add_process(id, key);
     if (kind != recording::SubjectKind::device) return;
     gpus_[id].is_part = gpus_.count(parent) != 0;
   }
   void on_attribute(SubjectId subject, std::string_view name, std::string_view value) override {
     log_.set_attribute(subject, name, value);
+    if (name == "name") trace_.name_process(subject, value);
     const auto gpu = gpus_.find(subject);
     if (gpu == gpus_.end()) return;
     if (name == "name") gpu->second.name = std::string(value);
@@ -98,6 +101,15 @@ class Contents : public recording::Visitor {
   }
   void on_event(const recording::Event& event) override {
     if (recording::is_plausible_time(event.time_ns)) take_time(event.time_ns);
+  }
+  void on_text(recording::TextId id, std::string_view text) override { trace_.add_text(id, text); }
+  void on_trace_rows(const recording::TraceRows& rows) override {
+    trace_.add_rows(rows);
+    const std::uint16_t time_column = recording::trace_time_column(rows.kind);
+    if (time_column == 0) return;
+    for (const std::int64_t time_ns : rows.column(time_column)) {
+      if (recording::is_plausible_time(time_ns)) take_time(time_ns);
+    }
   }
   void on_samples(const std::vector<recording::Sample>& samples) override {
     log_.add_samples(samples, offset_ns_);
@@ -128,6 +140,7 @@ class Contents : public recording::Visitor {
     source.start_ns = start_ns_;
     source.end_ns = end_ns_;
     source.device_log = log_.take();
+    trace_.finish(offset_ns_, source);
     if (used_.empty()) return;
     source.memory_timeline = used_.take(
         [&](DeviceTimeline::Key gpu) { return "GPU " + std::to_string(gpus_[static_cast<SubjectId>(gpu)].index); });
@@ -154,6 +167,7 @@ class Contents : public recording::Visitor {
   std::optional<std::int64_t> start_ns_, end_ns_;
   DeviceTimeline used_;
   recorded::RecordedLog log_;
+  recorded::RecordedTrace trace_;
 };
 
 bool claims(const Head& head) {
@@ -173,7 +187,7 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
   source.version = "version 1";
   source.compressed = stream.is_compressed();
   source.bytes = window.end();
-  source.events = (*reader)->seen().samples + (*reader)->seen().events;
+  source.events = (*reader)->seen().samples + (*reader)->seen().events + (*reader)->seen().trace_rows;
   contents.give(source);
   if (const auto& run = (*reader)->run()) {
     source.environment.host_name = run->host_name;
@@ -181,11 +195,11 @@ Result<Source> read(ByteStream& stream, const std::string& path, const Progress&
     if (!run->command.empty()) source.environment.settings["command"] = run->command;
     if (!run->boot_id.empty()) source.environment.settings["boot_id"] = run->boot_id;
   }
-  source.trouble = (*reader)->trouble();
+  const std::vector<Trouble>& trouble = (*reader)->trouble();
+  source.trouble.insert(source.trouble.end(), trouble.begin(), trouble.end());
   if (!stream.damage().empty()) source.trouble.push_back({stream.damage(), 1, stream.damage_offset()});
   std::sort(source.trouble.begin(), source.trouble.end(),
             [](const Trouble& a, const Trouble& b) { return a.name < b.name; });
-  source.trace.strings.seal();
   return source;
 }
 
