@@ -168,16 +168,19 @@ Input input_of_character(wint_t c) {
 
 class CursesScreen : public TerminalScreen {
  public:
-  CursesScreen(SCREEN* screen, bool colour) : screen_(screen) {
+  // Frames go to newscr, what ncurses is to show next: stdscr would be a third copy of the screen. Keys are read of a
+  // pad, since reading of a window shows that window.
+  CursesScreen(SCREEN* screen, bool colour) : screen_(screen), keys_(newpad(1, 1)) {
     cbreak();
     noecho();
     nonl();
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
+    keypad(keys_, TRUE);
+    nodelay(keys_, TRUE);
     set_escdelay(25);
     define_further_keys();
     curs_set(0);
-    leaveok(stdscr, TRUE);
+    leaveok(newscr, TRUE);
+    wresize(stdscr, 1, 1);
     mouseinterval(0);
     mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
     make_looks(colour);
@@ -215,6 +218,7 @@ class CursesScreen : public TerminalScreen {
   void swallow_sequence();
 
   SCREEN* screen_;
+  WINDOW* keys_;
   std::array<Looks, kStyles> looks_;
   Frame shown_{1, 1};
   bool is_known_ = false;
@@ -276,7 +280,7 @@ void CursesScreen::draw_row(const Frame& frame, int y) {
     run_.emplace_back();
     make_cell(now[x], run_.back());
   }
-  mvadd_wchnstr(y, first, run_.data(), static_cast<int>(run_.size()));
+  mvwadd_wchnstr(newscr, y, first, run_.data(), static_cast<int>(run_.size()));
   shown_.copy_row(frame, y);
 }
 
@@ -284,20 +288,20 @@ void CursesScreen::draw(const Frame& frame) {
   if (!is_known_ || shown_.columns() != frame.columns() || shown_.rows() != frame.rows()) {
     is_known_ = false;
     shown_.reset(frame.columns(), frame.rows());
-    erase();
-    clearok(stdscr, TRUE);
+    werase(newscr);
+    clearok(newscr, TRUE);
   }
   for (int y = 0; y < std::min(frame.rows(), LINES); ++y) draw_row(frame, y);
-  refresh();
+  doupdate();
   is_known_ = true;
 }
 
 // Keys that are not known begin as Escape does and must not act as it.
 void CursesScreen::swallow_sequence() {
   wint_t c = 0;
-  if (get_wch(&c) == ERR) return;
+  if (wget_wch(keys_, &c) == ERR) return;
   const bool has_more = c == L'[' || c == L'O';
-  for (int i = 0; has_more && i < 32 && get_wch(&c) != ERR && (c < 0x40 || c > 0x7E); ++i) {
+  for (int i = 0; has_more && i < 32 && wget_wch(keys_, &c) != ERR && (c < 0x40 || c > 0x7E); ++i) {
   }
 }
 
@@ -323,7 +327,7 @@ std::optional<Input> CursesScreen::mouse_input() {
 
 std::optional<Input> CursesScreen::next_input() {
   wint_t c = 0;
-  const int kind = get_wch(&c);
+  const int kind = wget_wch(keys_, &c);
   if (kind == ERR) return std::nullopt;
   if (kind == KEY_CODE_YES) {
     if (c == KEY_MOUSE) return mouse_input();
@@ -331,7 +335,7 @@ std::optional<Input> CursesScreen::next_input() {
   }
   if (c != 0x1B) return input_of_character(c);
   wint_t next = 0;
-  const int next_kind = get_wch(&next);
+  const int next_kind = wget_wch(keys_, &next);
   if (next_kind == ERR) return Input{Key::escape};
   if (next_kind == OK) unget_wch(static_cast<wchar_t>(next));
   if (next_kind == OK) swallow_sequence();
